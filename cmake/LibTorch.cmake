@@ -1,0 +1,22 @@
+# Imports the CPU half of the LibTorch wheel as bertft::libtorch. The wheel's own CMake package is not used, since it
+# stops where no CUDA toolkit is installed.
+set(_torch "${BERTFT_LIBTORCH_DIR}/torch")
+if(NOT EXISTS "${_torch}/lib/libtorch_cpu.so")
+  message(FATAL_ERROR "LibTorch not found in ${BERTFT_LIBTORCH_DIR}: run scripts/setup.sh, or set BERTFT_LIBTORCH_DIR")
+endif()
+file(STRINGS "${_torch}/version.py" _torch_version_line REGEX "^__version__ = ")
+string(REGEX REPLACE ".*'(.*)'.*" "\\1" BERTFT_LIBTORCH_VERSION "${_torch_version_line}")
+
+file(GLOB _cuda_runtime_folders "${BERTFT_LIBTORCH_DIR}/nvidia/*/lib")
+set(_torch_link_path "${_torch}/lib" ${_cuda_runtime_folders})
+
+add_library(bertft_libtorch INTERFACE)
+add_library(bertft::libtorch ALIAS bertft_libtorch)
+# -idirafter: the wheel also ships fmt and protobuf headers, which must not shadow the installed ones.
+target_compile_options(bertft_libtorch INTERFACE
+    "SHELL:-idirafter ${_torch}/include" "SHELL:-idirafter ${_torch}/include/torch/csrc/api/include")
+target_compile_definitions(bertft_libtorch INTERFACE AT_PARALLEL_OPENMP=1)
+target_link_libraries(bertft_libtorch INTERFACE "${_torch}/lib/libtorch_cpu.so" "${_torch}/lib/libc10.so")
+foreach(_folder IN LISTS _torch_link_path)
+  target_link_options(bertft_libtorch INTERFACE "-Wl,-rpath,${_folder}" "-Wl,-rpath-link,${_folder}")
+endforeach()

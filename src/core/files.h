@@ -1,0 +1,67 @@
+// Reading, mapping and publishing files. What is published appears whole under its name or not at all.
+// Errors: DataError when something cannot be read, ResourceError when it cannot be written; both name path and cause.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace bertft {
+
+// The whole content of a regular file.
+std::string read_file(const std::string& path);
+
+// A read-only mapping of a regular file; unmapped on destruction. An empty file has data() == nullptr.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const std::byte* data() const { return data_; }
+  size_t size() const { return size_; }
+  const std::string& path() const { return path_; }
+  std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+
+ private:
+  void unmap() noexcept;
+  std::string path_;
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// A file being written under `path`.tmp; commit() syncs it, renames it to `path` and syncs the folder.
+// Destroyed without commit(), it removes the temporary file.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::string& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(const void* data, size_t bytes);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  void commit();
+
+ private:
+  void fail(const char* what);
+  std::string path_;
+  std::string temporary_path_;
+  int descriptor_ = -1;
+};
+
+void write_file_atomically(const std::string& path, std::string_view content);
+void sync_folder(const std::string& folder);
+void make_folders(const std::string& folder);
+
+// Makes `link` a relative symbolic link to `target` (a path relative to the link's folder); replaced by one rename.
+void swap_link(const std::string& target, const std::string& link);
+
+// Says what a file is when its first bytes betray that it is no data at all: a Git LFS pointer (with the size of the
+// real file) or an HTML page; "" when nothing is wrong. For the message of whoever reads `path`.
+std::string explain_impostor(std::string_view first_bytes, const std::string& path);
+
+}  // namespace bertft

@@ -1,0 +1,60 @@
+#include "core/log.h"
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "core/error.h"
+
+namespace bertft::log {
+namespace {
+
+Options g_options;                              // set once by start()
+std::shared_ptr<spdlog::logger> g_file_logger;  // set once by add_file()
+bool g_progress_is_shown = false;
+
+void clear_progress() {
+  if (g_progress_is_shown) std::fputs("\r\033[K", stderr);
+  g_progress_is_shown = false;
+}
+
+void emit(spdlog::level::level_enum level, const char* prefix, const std::string& text) {
+  if (g_file_logger) g_file_logger->log(level, "{}", text);
+  const bool is_hidden = g_options.is_quiet && level < spdlog::level::warn;
+  if (g_options.rank != 0 || is_hidden) return;
+  clear_progress();
+  std::fprintf(stderr, "%s%s\n", prefix, text.c_str());
+}
+
+}  // namespace
+
+void start(const Options& options) { g_options = options; }
+
+void add_file(const std::string& path) {
+  try {
+    auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
+    g_file_logger = std::make_shared<spdlog::logger>("file", std::move(sink));
+    g_file_logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %L %v");
+    g_file_logger->flush_on(spdlog::level::info);
+  } catch (const spdlog::spdlog_ex& failure) {
+    throw ResourceError(std::string("cannot open the log file ") + path + ": " + failure.what());
+  }
+}
+
+void info(const std::string& text) { emit(spdlog::level::info, "", text); }
+void warn(const std::string& text) { emit(spdlog::level::warn, "warning: ", text); }
+void error(const std::string& text) { emit(spdlog::level::err, "error: ", text); }
+
+void progress(const std::string& text) {
+  if (!is_interactive()) return;
+  std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  std::fflush(stderr);
+  g_progress_is_shown = true;
+}
+
+bool is_interactive() { return g_options.rank == 0 && !g_options.is_quiet && ::isatty(STDERR_FILENO) == 1; }
+
+}  // namespace bertft::log

@@ -1,0 +1,56 @@
+// Every option of the program is declared once, in its component's table: key, type, default, unit, range, help.
+// Loading, --set, --print-config, help and validation all walk these tables (config/ does; a component only declares).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace bertft {
+
+// An option whose default is a rule: no value means "auto".
+using AutoInt = std::optional<int64_t>;
+using AutoDouble = std::optional<double>;
+using StringList = std::vector<std::string>;
+
+// Where a value lives. The target must outlive the table.
+using OptionTarget = std::variant<bool*, int64_t*, double*, std::string*, AutoInt*, AutoDouble*, StringList*>;
+
+enum class OptionKind {
+  kValue,
+  kPath,  // strings that name files: relative ones are relative to the YAML file
+};
+
+struct Option {
+  std::string key;                        // "learning_rate"; the section is the table's
+  OptionTarget target;                    // holds the default until something sets it
+  std::string help;                       // one line
+  std::string unit = "";                  // "rows", "steps", "seconds"; "" for none
+  std::optional<double> min = {};         // inclusive; for each element of a list
+  std::optional<double> max = {};         // inclusive
+  std::vector<std::string> choices = {};  // allowed texts; empty = any
+  std::string auto_rule = "";             // for AutoInt/AutoDouble: what "auto" does
+  OptionKind kind = OptionKind::kValue;
+};
+
+struct OptionTable {
+  std::string section;  // "" for the top level
+  std::vector<Option> options;
+  // Known keys or values that this build refuses by name: "key" or "key=value" -> what to do instead.
+  std::map<std::string, std::string> not_in_this_build = {};
+};
+
+// The present value as YAML would write it ("auto" for an unset AutoInt; lists as [a, b]).
+std::string option_value_text(const Option& option);
+
+// "number", "integer", "true or false", ...
+std::string option_type_text(const Option& option);
+
+// Sets the value from its texts (one text, or the elements of a list). Throws ConfigError "<place>: <key>: ..." naming
+// the expected type or range. `place` is file:line or "--set".
+void set_option(const Option& option, const StringList& texts, const std::string& place, const std::string& full_key);
+
+}  // namespace bertft
