@@ -1,0 +1,24 @@
+#include "ops/gelu.h"
+
+#include "core/error.h"
+#include "ops/aten_path.h"
+#include "ops/implementation.h"
+#include "ops/shapes.h"
+
+namespace bertft::ops {
+
+at::Tensor bias_gelu(at::Tensor& x, const at::Tensor& bias) {
+  check(x.defined() && x.dim() == 2, "bias_gelu: x is a matrix");
+  check_matrix(x, x.size(0), x.size(1), x, "x");
+  check_vector(bias, x.size(1), x, "bias");
+  return aten::bias_gelu(x, bias);
+}
+
+void bias_gelu_backward(at::Tensor& dy, const at::Tensor& u) {
+  check(dy.defined() && dy.dim() == 2, "bias_gelu_backward: dy is a matrix");
+  check_matrix(dy, dy.size(0), dy.size(1), dy, "dy");
+  check_matrix(u, dy.size(0), dy.size(1), dy, "u");
+  aten::bias_gelu_backward(dy, u);
+}
+
+}  // namespace bertft::ops

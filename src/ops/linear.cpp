@@ -1,0 +1,49 @@
+#include "ops/linear.h"
+
+#include <ATen/ops/empty.h>
+
+#include "core/error.h"
+#include "ops/aten_path.h"
+#include "ops/implementation.h"
+#include "ops/shapes.h"
+
+namespace bertft::ops {
+namespace {
+
+void check_defined_matrices(const at::Tensor& a, const at::Tensor& b) {
+  check(a.defined() && b.defined() && a.dim() == 2 && b.dim() == 2, "linear layers take matrices");
+}
+
+}  // namespace
+
+at::Tensor linear(const at::Tensor& x, const at::Tensor& w) {
+  check_defined_matrices(x, w);
+  check_matrix(x, x.size(0), x.size(1), x, "x");
+  check_matrix(w, w.size(0), x.size(1), x, "w");
+  return aten::linear(x, w);
+}
+
+void linear_backward_input(const at::Tensor& dy, const at::Tensor& w, at::Tensor& dx, double beta) {
+  check_defined_matrices(dy, w);
+  check_matrix(dy, dy.size(0), w.size(0), dy, "dy");
+  check_matrix(w, w.size(0), w.size(1), dy, "w");
+  check_matrix(dx, dy.size(0), w.size(1), dy, "dx");
+  aten::linear_backward_input(dy, w, dx, beta);
+}
+
+void linear_backward_weight(const at::Tensor& dy, const at::Tensor& x, at::Tensor& dw, double beta) {
+  check_defined_matrices(dy, x);
+  check_matrix(dy, dy.size(0), dy.size(1), dy, "dy");
+  check_matrix(x, dy.size(0), x.size(1), dy, "x");
+  check_matrix(dw, dy.size(1), x.size(1), dy, "dw");
+  aten::linear_backward_weight(dy, x, dw, beta);
+}
+
+void bias_backward(const at::Tensor& dy, at::Tensor& db, double beta) {
+  check(dy.defined() && dy.dim() == 2, "bias_backward: dy is a matrix");
+  check_matrix(dy, dy.size(0), dy.size(1), dy, "dy");
+  check_vector(db, dy.size(1), dy, "db");
+  aten::bias_backward(dy, db, beta);
+}
+
+}  // namespace bertft::ops

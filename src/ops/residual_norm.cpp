@@ -1,0 +1,46 @@
+#include "ops/residual_norm.h"
+
+#include "core/error.h"
+#include "ops/aten_path.h"
+#include "ops/implementation.h"
+#include "ops/shapes.h"
+
+namespace bertft::ops {
+
+ResidualNormResult bias_dropout_residual_norm(at::Tensor& x, const at::Tensor& bias, const at::Tensor& residual,
+                                              const NormParameters& norm, const Sequences& sequences,
+                                              const Dropout& dropout) {
+  check_sequences(sequences);
+  check_dropout(dropout, sequences);
+  check(x.defined() && x.dim() == 2, "bias_dropout_residual_norm: x is a matrix");
+  const int64_t rows = sequences.rows(), width = x.size(1);
+  check_matrix(x, rows, width, x, "x");
+  check_matrix(residual, rows, width, x, "residual");
+  check_vector(bias, width, x, "bias");
+  check_vector(norm.weight, width, x, "norm.weight");
+  check_vector(norm.bias, width, x, "norm.bias");
+  return aten::bias_dropout_residual_norm(x, bias, residual, norm, sequences, dropout);
+}
+
+void bias_dropout_residual_norm_backward(const at::Tensor& output_gradient, const ResidualNormResult& result,
+                                         const NormParameters& norm, const Sequences& sequences, const Dropout& dropout,
+                                         ResidualNormGradients& gradients) {
+  check_sequences(sequences);
+  check_dropout(dropout, sequences);
+  check(output_gradient.defined() && output_gradient.dim() == 2, "output_gradient is a matrix");
+  const at::Tensor& like = output_gradient;
+  const int64_t rows = sequences.rows(), width = like.size(1);
+  check_matrix(output_gradient, rows, width, like, "output_gradient");
+  check_matrix(result.sum, rows, width, like, "result.sum");
+  check_vector(result.mean, rows, like, "result.mean");
+  check_vector(result.rstd, rows, like, "result.rstd");
+  check_vector(norm.weight, width, like, "norm.weight");
+  check_matrix(gradients.x, rows, width, like, "gradients.x");
+  check_matrix(gradients.residual, rows, width, like, "gradients.residual");
+  check_vector(gradients.bias, width, like, "gradients.bias");
+  check_vector(gradients.norm_weight, width, like, "gradients.norm_weight");
+  check_vector(gradients.norm_bias, width, like, "gradients.norm_bias");
+  aten::bias_dropout_residual_norm_backward(output_gradient, result, norm, sequences, dropout, gradients);
+}
+
+}  // namespace bertft::ops
