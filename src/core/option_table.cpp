@@ -13,10 +13,7 @@
 namespace bertft {
 namespace {
 
-std::string number_text(double value) {
-  std::string text = fmt::format("{}", value);
-  return text;
-}
+std::string number_text(double value) { return fmt::format("{}", value); }
 
 template <typename T>
 std::string value_text(const T& value) {
@@ -26,6 +23,8 @@ std::string value_text(const T& value) {
     return value;
   } else if constexpr (std::is_same_v<T, StringList>) {
     return "[" + join(value, ", ") + "]";
+  } else if constexpr (std::is_same_v<T, DoublePair>) {
+    return "[" + number_text(value[0]) + ", " + number_text(value[1]) + "]";
   } else if constexpr (std::is_same_v<T, AutoInt>) {
     return value ? std::to_string(*value) : "auto";
   } else if constexpr (std::is_same_v<T, AutoDouble>) {
@@ -82,6 +81,13 @@ class Setter {
     *target = single() == "auto" ? std::nullopt : AutoDouble(real(single()));
   }
   void operator()(std::string* target) const { *target = chosen(single()); }
+  void operator()(DoublePair* target) const {
+    if (texts_.size() != 2) {
+      throw ConfigError(
+          fmt::format("{}: {}: {} is needed, got {} value(s)", place_, key_, option_type_text(option_), texts_.size()));
+    }
+    *target = {real(texts_[0]), real(texts_[1])};
+  }
   void operator()(StringList* target) const {
     for (const std::string& text : texts_) chosen(text);
     *target = texts_;
@@ -144,6 +150,7 @@ std::string option_type_text(const Option& option) {
     std::string operator()(AutoInt*) const { return "an integer or auto"; }
     std::string operator()(AutoDouble*) const { return "a number or auto"; }
     std::string operator()(StringList*) const { return "a list of texts"; }
+    std::string operator()(DoublePair*) const { return "a list of two numbers"; }
   };
   return std::visit(Namer{}, option.target);
 }

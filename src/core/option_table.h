@@ -2,6 +2,7 @@
 // Loading, --set, --print-config, help and validation all walk these tables (config/ does; a component only declares).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,9 +16,11 @@ namespace bertft {
 using AutoInt = std::optional<int64_t>;
 using AutoDouble = std::optional<double>;
 using StringList = std::vector<std::string>;
+using DoublePair = std::array<double, 2>;
 
 // Where a value lives. The target must outlive the table.
-using OptionTarget = std::variant<bool*, int64_t*, double*, std::string*, AutoInt*, AutoDouble*, StringList*>;
+using OptionTarget =
+    std::variant<bool*, int64_t*, double*, std::string*, AutoInt*, AutoDouble*, StringList*, DoublePair*>;
 
 enum class OptionKind {
   kValue,

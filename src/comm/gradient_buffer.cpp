@@ -1,0 +1,26 @@
+#include "comm/gradient_buffer.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "core/error.h"
+
+namespace bertft::comm {
+
+GradientBuffer::GradientBuffer(int64_t elements, size_t element_bytes)
+    : bytes_(std::max<size_t>(static_cast<size_t>(elements) * element_bytes, 1)) {
+  data_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data_ == MAP_FAILED) {
+    throw ResourceError(fmt::format("no memory for {} bytes of gradients: {}. Use a smaller model or a larger machine",
+                                    bytes_, std::strerror(errno)));
+  }
+  ::madvise(data_, bytes_, MADV_HUGEPAGE);  // a hint: failure only costs speed
+}
+
+GradientBuffer::~GradientBuffer() { ::munmap(data_, bytes_); }
+
+}  // namespace bertft::comm

@@ -1,0 +1,18 @@
+// Whether this process was started as one of several by a launcher (mpirun, srun, torchrun, Hydra).
+#pragma once
+
+#include <string>
+
+namespace bertft::comm {
+
+struct LaunchedWorld {
+  int size = 1;
+  std::string variable;  // the environment variable that says so; "" when started alone
+};
+
+LaunchedWorld launched_world();
+
+// Throws ConfigError when there is more than one process: this build would run several worlds of one in one folder.
+void refuse_more_than_one_process();
+
+}  // namespace bertft::comm

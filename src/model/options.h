@@ -1,0 +1,23 @@
+// The options of section `model`.
+#pragma once
+
+#include <string>
+
+#include "core/option_table.h"
+
+namespace bertft::model {
+
+struct ModelOptions {
+  std::string checkpoint;     // folder with config.json, model.safetensors and the tokenizer files
+  std::string head = "auto";  // auto: loaded when it fits, else new
+  int64_t max_length = 128;   // tokens of a row, [CLS] and [SEP] included
+  std::string truncation = "longest_first";
+  AutoDouble dropout;  // the three rates come from config.json unless given
+  AutoDouble attention_dropout;
+  AutoDouble classifier_dropout;
+  std::string compat = "hf";
+};
+
+OptionTable model_option_table(ModelOptions& options);
+
+}  // namespace bertft::model

@@ -1,0 +1,57 @@
+// All parameters of a model: views into one flat buffer of weights and one of gradients, laid out by core/layout.h.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/layout.h"
+#include "model/gradient_ledger.h"
+#include "ops/embedding.h"
+
+namespace bertft::model {
+
+// What a block holds of a parameter, or of several that lie side by side and act as one matrix (query, key and value).
+struct Parameter {
+  at::Tensor value;          // view into the weights
+  at::Tensor gradient;       // view into the gradients; written by backward, never by autograd's accumulation
+  std::vector<int> entries;  // of the layout
+};
+
+class ParameterStore {
+ public:
+  // `weights` and `gradients`: flat [layout.total], the same type and device. The gradients start as zeros.
+  ParameterStore(Layout layout, at::Tensor weights, at::Tensor gradients);
+  ParameterStore(const ParameterStore&) = delete;
+  ParameterStore& operator=(const ParameterStore&) = delete;
+
+  // Throws InternalError when there is no parameter of that name.
+  Parameter parameter(const std::string& name) const;
+
+  // Rows of all `names`, one below the other: [sum of rows, columns], or [sum] of vectors. They must be neighbours.
+  Parameter fused(const std::vector<std::string>& names) const;
+
+  const Layout& layout() const { return layout_; }
+  const at::Tensor& weights() const { return weights_; }
+  const at::Tensor& gradients() const { return gradients_; }
+  GradientLedger& ledger() { return ledger_; }
+  // Rows of the word table whose gradient may be non-zero.
+  ops::TouchedRows& touched_word_rows() { return touched_word_rows_; }
+
+  // Ends a step's accumulation: zero-fills what got no contribution and announces what is still held back. Returns the
+  // names of the parameters that were filled.
+  std::vector<std::string> finish_gradients();
+
+ private:
+  at::Tensor view(const at::Tensor& flat, const LayoutEntry& first, const std::vector<int64_t>& shape) const;
+
+  Layout layout_;
+  at::Tensor weights_;
+  at::Tensor gradients_;
+  GradientLedger ledger_;
+  ops::TouchedRows touched_word_rows_;
+};
+
+}  // namespace bertft::model

@@ -1,0 +1,91 @@
+#include "optim/flat_norm.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "core/error.h"
+
+namespace bertft::optim {
+namespace {
+
+constexpr int64_t kLanes = 16;  // partial sums of a block: the order of summation is fixed, vectors may be any width
+
+// Inlined into each clone below, so that it is compiled for that clone's instruction set.
+template <typename T>
+__attribute__((always_inline)) inline double sum_of_squares(const T* values, int64_t count) {
+  std::array<double, kLanes> lanes{};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      const auto value = static_cast<double>(values[i + lane]);
+      lanes[static_cast<size_t>(lane)] += value * value;
+    }
+  }
+  for (; i < count; ++i) {
+    const auto value = static_cast<double>(values[i]);
+    lanes[static_cast<size_t>(i % kLanes)] += value * value;
+  }
+  double sum = 0.0;
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
+__attribute__((target_clones("avx512f", "avx2", "default"))) double block_f32(const float* values, int64_t count) {
+  return sum_of_squares(values, count);
+}
+
+__attribute__((target_clones("avx512f", "avx2", "default"))) double block_f64(const double* values, int64_t count) {
+  return sum_of_squares(values, count);
+}
+
+double block_sum(const float* values, int64_t count) { return block_f32(values, count); }
+double block_sum(const double* values, int64_t count) { return block_f64(values, count); }
+
+template <typename T>
+GradientNorm norm_of(const T* flat, const Layout& layout) {
+  struct Block {
+    int64_t begin, size;
+    int entry;
+  };
+  std::vector<Block> blocks;
+  for (size_t e = 0; e < layout.entries.size(); ++e) {
+    const LayoutEntry& entry = layout.entries[e];
+    for (int64_t at = 0; at < entry.size; at += entry.norm_block) {
+      blocks.push_back({entry.offset + at, std::min(entry.norm_block, entry.size - at), static_cast<int>(e)});
+    }
+  }
+  const auto count = static_cast<int64_t>(blocks.size());
+  std::vector<double> sums(blocks.size());
+#pragma omp parallel for schedule(static)
+  for (int64_t b = 0; b < count; ++b) {
+    const Block& block = blocks[static_cast<size_t>(b)];
+    sums[static_cast<size_t>(b)] = block_sum(flat + block.begin, block.size);
+  }
+  GradientNorm result;
+  double total = 0.0;
+  for (size_t b = 0; b < blocks.size(); ++b) {
+    total += sums[b];
+    if (result.first_non_finite < 0 && !std::isfinite(sums[b])) result.first_non_finite = blocks[b].entry;
+  }
+  result.norm = std::sqrt(total);
+  return result;
+}
+
+}  // namespace
+
+GradientNorm gradient_norm(const at::Tensor& flat, const Layout& layout) {
+  check(flat.numel() == layout.total && flat.is_contiguous(), "the flat buffer does not fit its layout");
+  if (!flat.is_cpu()) return gradient_norm(flat.cpu(), layout);
+  if (flat.scalar_type() == at::kFloat) return norm_of(flat.const_data_ptr<float>(), layout);
+  check(flat.scalar_type() == at::kDouble, "gradients are fp32 or fp64");
+  return norm_of(flat.const_data_ptr<double>(), layout);
+}
+
+double clip_factor(double norm, double max_norm) {
+  if (max_norm <= 0.0) return 1.0;
+  return std::min(1.0, max_norm / (norm + 1e-6));
+}
+
+}  // namespace bertft::optim
