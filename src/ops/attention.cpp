@@ -1,8 +1,13 @@
 #include "ops/attention.h"
 
+#include <ATen/ops/empty.h>
+#include <omp.h>
+
 #include "core/error.h"
 #include "ops/aten_path.h"
 #include "ops/implementation.h"
+#include "ops/kernels/cpu_kernels.h"
+#include "ops/raw.h"
 #include "ops/shapes.h"
 
 namespace bertft::ops {
@@ -24,6 +29,24 @@ void check_settings(const AttentionSettings& settings, const at::Tensor& query) 
   check(settings.heads > 0 && query.size(1) % settings.heads == 0, "attention: the heads divide the width");
 }
 
+// Scratch memory for every thread.
+at::Tensor make_scratch(const AttentionSettings& settings, const at::Tensor& like) {
+  const int64_t floats = attention_scratch_floats(settings.sequences.max_length, like.size(1) / settings.heads);
+  return at::empty({omp_get_max_threads(), floats}, like.options());
+}
+
+// Valid as long as the settings and the scratch live.
+AttentionShape shape_of(const AttentionSettings& settings, const at::Tensor& query, const at::Tensor& scratch) {
+  return {.ranges = row_ranges(settings.sequences),
+          .heads = settings.heads,
+          .head_dim = query.size(1) / settings.heads,
+          .query_rows = query.size(0),
+          .first_query_only = settings.queries == Queries::kFirst,
+          .dropout = dropout_stream(settings.dropout),
+          .scratch = vector(scratch),
+          .scratch_floats = scratch.size(1)};
+}
+
 }  // namespace
 
 AttentionResult attention(AttentionInput& input, const AttentionBias& bias, const AttentionSettings& settings) {
@@ -32,7 +55,21 @@ AttentionResult attention(AttentionInput& input, const AttentionBias& bias, cons
   check_vector(bias.query, input.query.size(1), input.query, "bias.query");
   check_vector(bias.key, input.query.size(1), input.query, "bias.key");
   check_vector(bias.value, input.query.size(1), input.query, "bias.value");
-  return aten::attention(input, bias, settings);
+  if (!use_own_kernels(input.query)) return aten::attention(input, bias, settings);
+  const auto options = input.query.options();
+  AttentionResult result{at::empty(input.query.sizes(), options),
+                         at::empty({settings.heads, input.query.size(0)}, options)};
+  const at::Tensor scratch = make_scratch(settings, input.query);
+  cpu_kernels().attention({.shape = shape_of(settings, input.query, scratch),
+                           .query = matrix(input.query),
+                           .key = matrix(input.key),
+                           .value = matrix(input.value),
+                           .query_bias = const_vector(bias.query),
+                           .key_bias = const_vector(bias.key),
+                           .value_bias = const_vector(bias.value),
+                           .context = matrix(result.context),
+                           .log_sums = vector(result.log_sums)});
+  return result;
 }
 
 void attention_backward(const at::Tensor& context_gradient, const AttentionInput& input, const AttentionResult& result,
@@ -44,7 +81,21 @@ void attention_backward(const at::Tensor& context_gradient, const AttentionInput
   check_matrix(context_gradient, query_rows, width, input.query, "context_gradient");
   check_matrix(result.context, query_rows, width, input.query, "result.context");
   check_matrix(result.log_sums, settings.heads, query_rows, input.query, "result.log_sums");
-  aten::attention_backward(context_gradient, input, result, settings, gradients);
+  check(result.log_sums.is_contiguous(), "attention_backward: log_sums is contiguous");
+  if (!use_own_kernels(input.query)) {
+    return aten::attention_backward(context_gradient, input, result, settings, gradients);
+  }
+  const at::Tensor scratch = make_scratch(settings, input.query);
+  cpu_kernels().attention_backward({.shape = shape_of(settings, input.query, scratch),
+                                    .query = const_matrix(input.query),
+                                    .key = const_matrix(input.key),
+                                    .value = const_matrix(input.value),
+                                    .context = const_matrix(result.context),
+                                    .context_gradient = const_matrix(context_gradient),
+                                    .log_sums = const_vector(result.log_sums),
+                                    .query_gradient = matrix(gradients.query),
+                                    .key_gradient = matrix(gradients.key),
+                                    .value_gradient = matrix(gradients.value)});
 }
 
 }  // namespace bertft::ops

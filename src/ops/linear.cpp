@@ -4,7 +4,10 @@
 
 #include "core/error.h"
 #include "ops/aten_path.h"
+#include "ops/blas.h"
 #include "ops/implementation.h"
+#include "ops/kernels/cpu_kernels.h"
+#include "ops/raw.h"
 #include "ops/shapes.h"
 
 namespace bertft::ops {
@@ -20,7 +23,11 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& w) {
   check_defined_matrices(x, w);
   check_matrix(x, x.size(0), x.size(1), x, "x");
   check_matrix(w, w.size(0), x.size(1), x, "w");
-  return aten::linear(x, w);
+  if (!use_own_kernels(x)) return aten::linear(x, w);
+  at::Tensor y = at::empty({x.size(0), w.size(0)}, x.options());
+  multiply_matrices({x.size(0), w.size(0), x.size(1)}, {const_matrix(x)}, {const_matrix(w), Transposed::kYes}, 0.0f,
+                    matrix(y));
+  return y;
 }
 
 void linear_backward_input(const at::Tensor& dy, const at::Tensor& w, at::Tensor& dx, double beta) {
@@ -28,7 +35,9 @@ void linear_backward_input(const at::Tensor& dy, const at::Tensor& w, at::Tensor
   check_matrix(dy, dy.size(0), w.size(0), dy, "dy");
   check_matrix(w, w.size(0), w.size(1), dy, "w");
   check_matrix(dx, dy.size(0), w.size(1), dy, "dx");
-  aten::linear_backward_input(dy, w, dx, beta);
+  if (!use_own_kernels(dy)) return aten::linear_backward_input(dy, w, dx, beta);
+  multiply_matrices({dy.size(0), w.size(1), w.size(0)}, {const_matrix(dy)}, {const_matrix(w)}, static_cast<float>(beta),
+                    matrix(dx));
 }
 
 void linear_backward_weight(const at::Tensor& dy, const at::Tensor& x, at::Tensor& dw, double beta) {
@@ -36,14 +45,17 @@ void linear_backward_weight(const at::Tensor& dy, const at::Tensor& x, at::Tenso
   check_matrix(dy, dy.size(0), dy.size(1), dy, "dy");
   check_matrix(x, dy.size(0), x.size(1), dy, "x");
   check_matrix(dw, dy.size(1), x.size(1), dy, "dw");
-  aten::linear_backward_weight(dy, x, dw, beta);
+  if (!use_own_kernels(dy)) return aten::linear_backward_weight(dy, x, dw, beta);
+  multiply_matrices({dy.size(1), x.size(1), dy.size(0)}, {const_matrix(dy), Transposed::kYes}, {const_matrix(x)},
+                    static_cast<float>(beta), matrix(dw));
 }
 
 void bias_backward(const at::Tensor& dy, at::Tensor& db, double beta) {
   check(dy.defined() && dy.dim() == 2, "bias_backward: dy is a matrix");
   check_matrix(dy, dy.size(0), dy.size(1), dy, "dy");
   check_vector(db, dy.size(1), dy, "db");
-  aten::bias_backward(dy, db, beta);
+  if (!use_own_kernels(dy)) return aten::bias_backward(dy, db, beta);
+  cpu_kernels().column_sums(dy.size(0), dy.size(1), const_matrix(dy), static_cast<float>(beta), vector(db));
 }
 
 }  // namespace bertft::ops

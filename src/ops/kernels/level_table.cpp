@@ -1,0 +1,10 @@
+// One level's table of kernels.
+#include "ops/kernels/level_kernels.h"
+
+namespace bertft::ops::BERTFT_KERNEL_LEVEL {
+
+extern const CpuKernels kTable;
+const CpuKernels kTable = {bias_gelu,      gelu_backward,           column_sums,  residual_norm, residual_norm_backward,
+                           embedding_norm, embedding_norm_backward, scatter_rows, attention,     attention_backward};
+
+}  // namespace bertft::ops::BERTFT_KERNEL_LEVEL
