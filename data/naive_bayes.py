@@ -17,7 +17,12 @@ def read_rows(path):
         header, *lines = file.read().removesuffix("\n").split("\n")
     if header != "label\ttext":
         raise SystemExit(f"{path}:1: header is {header!r}, expected 'label<TAB>text'")
-    return [tuple(line.split("\t", 1)) for line in lines]
+    for number, line in enumerate(lines, start=2):
+        if line.count("\t") != 1:
+            raise SystemExit(f"{path}:{number}: expected 2 columns, label and text")
+    if not lines:
+        raise SystemExit(f"{path}: no rows after the header")
+    return [tuple(line.split("\t")) for line in lines]
 
 
 def features(text):
