@@ -10,7 +10,7 @@
 
 #include "core/layout.h"
 
-namespace bertft::comm {
+namespace bertft {
 
 // What ranks tell each other beside gradients; all values are combined over the ranks.
 struct Agreement {
@@ -56,4 +56,4 @@ class Communicator {
   virtual Counters counters() const = 0;
 };
 
-}  // namespace bertft::comm
+}  // namespace bertft

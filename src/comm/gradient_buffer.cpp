@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 
-namespace bertft::comm {
+namespace bertft {
 
 GradientBuffer::GradientBuffer(int64_t elements, size_t element_bytes)
     : bytes_(std::max<size_t>(static_cast<size_t>(elements) * element_bytes, 1)) {
@@ -23,4 +23,4 @@ GradientBuffer::GradientBuffer(int64_t elements, size_t element_bytes)
 
 GradientBuffer::~GradientBuffer() { ::munmap(data_, bytes_); }
 
-}  // namespace bertft::comm
+}  // namespace bertft

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace bertft::comm {
+namespace bertft {
 
 class GradientBuffer {
  public:
@@ -23,4 +23,4 @@ class GradientBuffer {
   size_t bytes_ = 0;
 };
 
-}  // namespace bertft::comm
+}  // namespace bertft

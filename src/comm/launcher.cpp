@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 
-namespace bertft::comm {
+namespace bertft {
 
 LaunchedWorld launched_world() {
   LaunchedWorld world;
@@ -32,4 +32,4 @@ void refuse_more_than_one_process() {
                   world.size, world.variable, world.size));
 }
 
-}  // namespace bertft::comm
+}  // namespace bertft

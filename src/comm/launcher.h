@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace bertft::comm {
+namespace bertft {
 
 struct LaunchedWorld {
   int size = 1;
@@ -15,4 +15,4 @@ LaunchedWorld launched_world();
 // Throws ConfigError when there is more than one process: this build would run several worlds of one in one folder.
 void refuse_more_than_one_process();
 
-}  // namespace bertft::comm
+}  // namespace bertft

@@ -5,7 +5,7 @@
 #include "core/error.h"
 #include "core/log.h"
 
-namespace bertft::comm {
+namespace bertft {
 
 LocalCommunicator::LocalCommunicator(const Layout& layout) : is_ready_(layout.units.size(), 0) {}
 
@@ -39,4 +39,4 @@ void LocalCommunicator::abort(const std::string& cause) noexcept {
   }
 }
 
-}  // namespace bertft::comm
+}  // namespace bertft

@@ -6,7 +6,7 @@
 
 #include "comm/communicator.h"
 
-namespace bertft::comm {
+namespace bertft {
 
 class LocalCommunicator final : public Communicator {
  public:
@@ -34,4 +34,4 @@ class LocalCommunicator final : public Communicator {
   bool is_in_step_ = false;
 };
 
-}  // namespace bertft::comm
+}  // namespace bertft

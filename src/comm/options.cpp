@@ -1,6 +1,6 @@
 #include "comm/options.h"
 
-namespace bertft::comm {
+namespace bertft {
 
 OptionTable comm_option_table(CommOptions& options) {
   OptionTable table{"comm",
@@ -17,4 +17,4 @@ OptionTable comm_option_table(CommOptions& options) {
   return table;
 }
 
-}  // namespace bertft::comm
+}  // namespace bertft

@@ -5,7 +5,7 @@
 
 #include "core/option_table.h"
 
-namespace bertft::comm {
+namespace bertft {
 
 struct CommOptions {
   std::string mode = "aiacc";
@@ -13,4 +13,4 @@ struct CommOptions {
 
 OptionTable comm_option_table(CommOptions& options);
 
-}  // namespace bertft::comm
+}  // namespace bertft

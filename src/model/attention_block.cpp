@@ -8,7 +8,7 @@
 #include "ops/linear.h"
 #include "ops/residual_norm.h"
 
-namespace bertft::model {
+namespace bertft {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
@@ -205,4 +205,4 @@ at::Tensor AttentionBlock::forward(const at::Tensor& hidden, const ForwardPassPt
   return AttentionBlockFunction::apply(hidden, this, pass, queries);
 }
 
-}  // namespace bertft::model
+}  // namespace bertft

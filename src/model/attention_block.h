@@ -11,7 +11,7 @@
 #include "model/parameter_store.h"
 #include "ops/attention.h"
 
-namespace bertft::model {
+namespace bertft {
 
 class AttentionBlock {
  public:
@@ -37,4 +37,4 @@ class AttentionBlock {
   Parameter output_weight_, output_bias_, norm_weight_, norm_bias_;
 };
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -9,7 +9,7 @@
 #include "core/text.h"
 #include "model/families.h"
 
-namespace bertft::model {
+namespace bertft {
 namespace {
 
 // Typed access to the keys of one config.json, with messages that name file and key.
@@ -111,4 +111,4 @@ EncoderConfig read_encoder_config(const std::string& path) {
   return config;
 }
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace bertft::model {
+namespace bertft {
 
 struct EncoderConfig {
   std::string model_type;  // "bert"
@@ -30,4 +30,4 @@ struct EncoderConfig {
 // that is not in the table of families, or a variant of the architecture that this build does not compute.
 EncoderConfig read_encoder_config(const std::string& path);
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -5,7 +5,7 @@
 #include "model/function_state.h"
 #include "ops/embedding.h"
 
-namespace bertft::model {
+namespace bertft {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
@@ -84,4 +84,4 @@ at::Tensor Embeddings::forward(const ForwardPassPtr& pass) const {
   return EmbeddingsFunction::apply(anchor_, this, pass);
 }
 
-}  // namespace bertft::model
+}  // namespace bertft

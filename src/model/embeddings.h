@@ -9,7 +9,7 @@
 #include "model/forward_pass.h"
 #include "model/parameter_store.h"
 
-namespace bertft::model {
+namespace bertft {
 
 class Embeddings {
  public:
@@ -29,4 +29,4 @@ class Embeddings {
   at::Tensor anchor_;  // the input that makes autograd record the layer: its own gradient is nothing
 };
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -1,6 +1,6 @@
 #include "model/encoder.h"
 
-namespace bertft::model {
+namespace bertft {
 
 void Encoder::append_specs(const EncoderConfig& config, std::vector<ParameterSpec>& specs) {
   for (int64_t layer = config.layers - 1; layer >= 0; --layer) {
@@ -28,4 +28,4 @@ at::Tensor Encoder::forward(const ForwardPassPtr& pass, EncoderOutput output) co
   return hidden;
 }
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -13,7 +13,7 @@
 #include "model/forward_pass.h"
 #include "model/parameter_store.h"
 
-namespace bertft::model {
+namespace bertft {
 
 // Which states a head needs. kFirst saves most of the last layer, exactly.
 enum class EncoderOutput { kAllTokens, kFirstTokens };
@@ -38,4 +38,4 @@ class Encoder {
   std::vector<std::unique_ptr<Layer>> layers_;
 };
 
-}  // namespace bertft::model
+}  // namespace bertft

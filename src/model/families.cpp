@@ -1,6 +1,6 @@
 #include "model/families.h"
 
-namespace bertft::model {
+namespace bertft {
 namespace {
 
 const std::vector<Family>& families() {
@@ -32,4 +32,4 @@ std::string known_families() {
   return text;
 }
 
-}  // namespace bertft::model
+}  // namespace bertft

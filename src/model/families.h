@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace bertft::model {
+namespace bertft {
 
 struct Family {
   std::string model_type;                     // value in config.json
@@ -22,4 +22,4 @@ const Family* find_family(const std::string& model_type);
 // "bert (BERT, MiniLM, ...)", for messages.
 std::string known_families();
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -8,7 +8,7 @@
 #include "ops/linear.h"
 #include "ops/residual_norm.h"
 
-namespace bertft::model {
+namespace bertft {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
@@ -119,4 +119,4 @@ at::Tensor FeedForwardBlock::forward(const at::Tensor& x, const ForwardPassPtr& 
   return FeedForwardFunction::apply(x, this, pass);
 }
 
-}  // namespace bertft::model
+}  // namespace bertft

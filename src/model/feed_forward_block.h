@@ -11,7 +11,7 @@
 #include "model/parameter_store.h"
 #include "ops/sequences.h"
 
-namespace bertft::model {
+namespace bertft {
 
 class FeedForwardBlock {
  public:
@@ -36,4 +36,4 @@ class FeedForwardBlock {
   Parameter outer_bias_, norm_weight_, norm_bias_;
 };
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -2,7 +2,7 @@
 
 #include "core/rng.h"
 
-namespace bertft::model {
+namespace bertft {
 namespace {
 
 constexpr uint64_t kDropoutStream = 0xD209;  // keeps these keys apart from those of other uses of the seed
@@ -20,4 +20,4 @@ ops::Dropout ForwardPass::dropout(double probability, int64_t layer, DropoutSite
   return dropout;
 }
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -9,7 +9,7 @@
 #include "ops/embedding.h"
 #include "ops/sequences.h"
 
-namespace bertft::model {
+namespace bertft {
 
 // Where in the model a dropout sits. Part of every key: never renumber.
 enum class DropoutSite : uint64_t {
@@ -36,4 +36,4 @@ struct ForwardPass {
 
 using ForwardPassPtr = std::shared_ptr<const ForwardPass>;
 
-}  // namespace bertft::model
+}  // namespace bertft

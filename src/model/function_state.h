@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace bertft::model {
+namespace bertft {
 
 // States derive from torch::CustomClassHolder.
 template <typename State>
@@ -23,4 +23,4 @@ c10::intrusive_ptr<State> take_state(torch::autograd::AutogradContext* context) 
   return c10::static_intrusive_pointer_cast<State>(std::move(capsule));
 }
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 
-namespace bertft::model {
+namespace bertft {
 namespace {
 
 int& at(std::vector<int>& values, int index) { return values.at(static_cast<size_t>(index)); }
@@ -72,4 +72,4 @@ void GradientLedger::announce(int unit) {
   if (listener_) listener_(unit);
 }
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -11,7 +11,7 @@
 
 #include "core/layout.h"
 
-namespace bertft::model {
+namespace bertft {
 
 class GradientLedger {
  public:
@@ -49,4 +49,4 @@ class GradientLedger {
   bool is_last_micro_batch_ = false;
 };
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -5,7 +5,7 @@
 #include "core/hash.h"
 #include "core/rng.h"
 
-namespace bertft::model {
+namespace bertft {
 namespace {
 
 constexpr uint64_t kInitStream = 0x1417;  // keeps these keys apart from those of other uses of the seed
@@ -33,4 +33,4 @@ void initialize(const ParameterStore& store, const LayoutEntry& entry, double de
   target.copy_(values);
 }
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -7,9 +7,9 @@
 #include "core/layout.h"
 #include "model/parameter_store.h"
 
-namespace bertft::model {
+namespace bertft {
 
 // Fills one parameter. The values depend on seed and name only.
 void initialize(const ParameterStore& store, const LayoutEntry& entry, double deviation, uint64_t seed);
 
-}  // namespace bertft::model
+}  // namespace bertft

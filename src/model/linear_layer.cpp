@@ -5,7 +5,7 @@
 #include "model/function_state.h"
 #include "ops/linear.h"
 
-namespace bertft::model {
+namespace bertft {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
@@ -60,4 +60,4 @@ LinearLayer::LinearLayer(ParameterStore& store, const std::string& scope)
 
 at::Tensor LinearLayer::forward(const at::Tensor& x) const { return LinearFunction::apply(x, this); }
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -8,7 +8,7 @@
 
 #include "model/parameter_store.h"
 
-namespace bertft::model {
+namespace bertft {
 
 class LinearLayer {
  public:
@@ -28,4 +28,4 @@ class LinearLayer {
   Parameter bias_;
 };
 
-}  // namespace bertft::model
+}  // namespace bertft

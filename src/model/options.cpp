@@ -1,6 +1,6 @@
 #include "model/options.h"
 
-namespace bertft::model {
+namespace bertft {
 
 OptionTable model_option_table(ModelOptions& options) {
   const auto rate = [](const char* key, AutoDouble* target, const char* help, const char* rule) {
@@ -40,4 +40,4 @@ OptionTable model_option_table(ModelOptions& options) {
   return table;
 }
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -5,7 +5,7 @@
 
 #include "core/option_table.h"
 
-namespace bertft::model {
+namespace bertft {
 
 struct ModelOptions {
   std::string checkpoint;     // folder with config.json, model.safetensors and the tokenizer files
@@ -20,4 +20,4 @@ struct ModelOptions {
 
 OptionTable model_option_table(ModelOptions& options);
 
-}  // namespace bertft::model
+}  // namespace bertft

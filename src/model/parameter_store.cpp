@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 
-namespace bertft::model {
+namespace bertft {
 
 ParameterStore::ParameterStore(Layout layout, at::Tensor weights, at::Tensor gradients)
     : layout_(std::move(layout)), weights_(std::move(weights)), gradients_(std::move(gradients)), ledger_(layout_) {
@@ -55,4 +55,4 @@ std::vector<std::string> ParameterStore::finish_gradients() {
   return filled;
 }
 
-}  // namespace bertft::model
+}  // namespace bertft

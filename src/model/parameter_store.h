@@ -11,7 +11,7 @@
 #include "model/gradient_ledger.h"
 #include "ops/embedding.h"
 
-namespace bertft::model {
+namespace bertft {
 
 // What a block holds of a parameter, or of several that lie side by side and act as one matrix (query, key and value).
 struct Parameter {
@@ -54,4 +54,4 @@ class ParameterStore {
   ops::TouchedRows touched_word_rows_;
 };
 
-}  // namespace bertft::model
+}  // namespace bertft

@@ -2,7 +2,7 @@
 
 #include <ATen/ops/tanh.h>
 
-namespace bertft::model {
+namespace bertft {
 
 void SequenceHead::append_specs(const EncoderConfig& config, int64_t outputs, std::vector<ParameterSpec>& specs) {
   LinearLayer::append_specs("classifier", outputs, config.hidden_size, specs);
@@ -20,4 +20,4 @@ at::Tensor SequenceHead::forward(const at::Tensor& first, const ForwardPass& pas
   return classifier_.forward(ops::dropout(pooled, pass.first_tokens, dropout));
 }
 
-}  // namespace bertft::model
+}  // namespace bertft

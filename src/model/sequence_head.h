@@ -11,7 +11,7 @@
 #include "model/linear_layer.h"
 #include "model/parameter_store.h"
 
-namespace bertft::model {
+namespace bertft {
 
 class SequenceHead {
  public:
@@ -28,4 +28,4 @@ class SequenceHead {
   LinearLayer classifier_;
 };
 
-}  // namespace bertft::model
+}  // namespace bertft

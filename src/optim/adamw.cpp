@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 
-namespace bertft::optim {
+namespace bertft {
 namespace {
 
 constexpr int64_t kBlock = 1 << 15;  // elements per piece of work
@@ -107,4 +107,4 @@ void AdamW::step(const at::Tensor& weights, const at::Tensor& gradients, double 
   }
 }
 
-}  // namespace bertft::optim
+}  // namespace bertft

@@ -10,7 +10,7 @@
 #include "optim/options.h"
 #include "optim/param_groups.h"
 
-namespace bertft::optim {
+namespace bertft {
 
 class AdamW {
  public:
@@ -30,4 +30,4 @@ class AdamW {
   int64_t applied_steps_ = 0;  // the t of bias correction: dropped steps do not count
 };
 
-}  // namespace bertft::optim
+}  // namespace bertft

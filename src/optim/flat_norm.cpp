@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 
-namespace bertft::optim {
+namespace bertft {
 namespace {
 
 constexpr int64_t kLanes = 16;  // partial sums of a block: the order of summation is fixed, vectors may be any width
@@ -88,4 +88,4 @@ double clip_factor(double norm, double max_norm) {
   return std::min(1.0, max_norm / (norm + 1e-6));
 }
 
-}  // namespace bertft::optim
+}  // namespace bertft

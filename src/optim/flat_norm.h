@@ -5,7 +5,7 @@
 
 #include "core/layout.h"
 
-namespace bertft::optim {
+namespace bertft {
 
 struct GradientNorm {
   double norm = 0.0;          // L2 over all parameters
@@ -19,4 +19,4 @@ GradientNorm gradient_norm(const at::Tensor& flat, const Layout& layout);
 // min(1, max_norm / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_; 1 when max_norm is 0 (no clipping).
 double clip_factor(double norm, double max_norm);
 
-}  // namespace bertft::optim
+}  // namespace bertft

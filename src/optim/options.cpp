@@ -1,6 +1,6 @@
 #include "optim/options.h"
 
-namespace bertft::optim {
+namespace bertft {
 
 OptionTable optimizer_option_table(OptimizerOptions& options) {
   OptionTable table{"optimizer",
@@ -58,4 +58,4 @@ OptionTable schedule_option_table(ScheduleOptions& options) {
   return table;
 }
 
-}  // namespace bertft::optim
+}  // namespace bertft

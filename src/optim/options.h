@@ -5,7 +5,7 @@
 
 #include "core/option_table.h"
 
-namespace bertft::optim {
+namespace bertft {
 
 struct OptimizerOptions {
   std::string type = "adamw";
@@ -25,4 +25,4 @@ struct ScheduleOptions {
 OptionTable optimizer_option_table(OptimizerOptions& options);
 OptionTable schedule_option_table(ScheduleOptions& options);
 
-}  // namespace bertft::optim
+}  // namespace bertft

@@ -1,6 +1,6 @@
 #include "optim/param_groups.h"
 
-namespace bertft::optim {
+namespace bertft {
 
 std::vector<ParamGroup> param_groups(const Layout& layout, double weight_decay) {
   std::vector<ParamGroup> groups;
@@ -13,4 +13,4 @@ std::vector<ParamGroup> param_groups(const Layout& layout, double weight_decay) 
   return groups;
 }
 
-}  // namespace bertft::optim
+}  // namespace bertft

@@ -6,7 +6,7 @@
 
 #include "core/layout.h"
 
-namespace bertft::optim {
+namespace bertft {
 
 struct ParamGroup {
   int64_t begin = 0;  // elements of the flat buffer
@@ -18,4 +18,4 @@ struct ParamGroup {
 // (they hold zeros and stay zero).
 std::vector<ParamGroup> param_groups(const Layout& layout, double weight_decay);
 
-}  // namespace bertft::optim
+}  // namespace bertft

@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 
-namespace bertft::optim {
+namespace bertft {
 
 int64_t warmup_steps(const ScheduleOptions& options, int64_t total_steps) {
   if (options.warmup_steps) return *options.warmup_steps;
@@ -20,4 +20,4 @@ double linear_factor(int64_t step, int64_t warmup, int64_t total_steps) {
   return static_cast<double>(left) / static_cast<double>(std::max<int64_t>(1, total_steps - warmup));
 }
 
-}  // namespace bertft::optim
+}  // namespace bertft

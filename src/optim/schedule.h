@@ -5,7 +5,7 @@
 
 #include "optim/options.h"
 
-namespace bertft::optim {
+namespace bertft {
 
 // Steps of warm-up in a run of `total_steps`: warmup_steps, or warmup_ratio of the total, rounded up.
 int64_t warmup_steps(const ScheduleOptions& options, int64_t total_steps);
@@ -14,4 +14,4 @@ int64_t warmup_steps(const ScheduleOptions& options, int64_t total_steps);
 // is any warm-up), then falls linearly towards 0, which it would reach in step total_steps + 1.
 double linear_factor(int64_t step, int64_t warmup, int64_t total_steps);
 
-}  // namespace bertft::optim
+}  // namespace bertft

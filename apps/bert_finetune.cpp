@@ -1,0 +1,69 @@
+// bert_finetune: parses the command line and runs one command.
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "comm/launcher.h"
+#include "commands/command.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "core/version.h"
+#include "guard.h"
+
+namespace {
+
+using bertft::Command;
+using bertft::ConfigError;
+
+std::vector<std::unique_ptr<Command>> all_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(bertft::make_train_command());
+  commands.push_back(bertft::make_evaluate_command());
+  commands.push_back(bertft::make_predict_command());
+  commands.push_back(bertft::make_tokenize_command());
+  commands.push_back(bertft::make_inspect_command());
+  commands.push_back(bertft::make_help_command());
+  return commands;
+}
+
+// The command that the arguments name; `train` when they begin with an option.
+Command& choose(const std::vector<std::unique_ptr<Command>>& commands, std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front().starts_with("-")) arguments.insert(arguments.begin(), "train");
+  std::vector<std::string> names;
+  for (const auto& command : commands) {
+    names.push_back(command->name());
+    if (command->name() == arguments.front()) return *command;
+  }
+  bertft::refuse_command_not_built(arguments.front());
+  const auto nearest = bertft::nearest_word(arguments.front(), names);
+  throw ConfigError("unknown command '" + arguments.front() + "'" +
+                    (nearest ? "; did you mean '" + *nearest + "'?" : "; known: " + bertft::join(names, ", ")));
+}
+
+int run(std::vector<std::string> arguments) {
+  CLI::App app{"Fine-tunes BERT checkpoints on labelled text.", "bert_finetune"};
+  app.set_version_flag("--version", bertft::version_report());
+  app.require_subcommand(1);
+  const auto commands = all_commands();
+  for (const auto& command : commands) command->declare(*app.add_subcommand(command->name(), command->summary()));
+  const bool is_question = !arguments.empty() && (arguments.front() == "--version" || arguments.front() == "--help" ||
+                                                  arguments.front() == "-h");
+  Command* chosen = is_question ? nullptr : &choose(commands, arguments);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& failure) {
+    throw ConfigError(std::string("command line: ") + failure.what() + ". `bert_finetune help " +
+                      (chosen != nullptr ? chosen->name() : "") + "` shows what is known");
+  }
+  if (chosen->name() != "help") bertft::refuse_more_than_one_process();
+  return chosen->run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bertft::run_guarded([&] { return run(std::vector<std::string>(argv + 1, argv + argc)); });
+}

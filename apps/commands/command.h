@@ -1,0 +1,32 @@
+// A command of the executable: one file each in this folder, one line each in bert_finetune.cpp.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bertft {
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  virtual std::string name() const = 0;
+  virtual std::string summary() const = 0;
+  // Declares options and arguments on `app`, with members as targets.
+  virtual void declare(CLI::App& app) = 0;
+  // After parsing. Returns the exit code; throws errors of core/error.h.
+  virtual int run() = 0;
+};
+
+std::unique_ptr<Command> make_train_command();
+std::unique_ptr<Command> make_evaluate_command();
+std::unique_ptr<Command> make_predict_command();
+std::unique_ptr<Command> make_tokenize_command();
+std::unique_ptr<Command> make_inspect_command();
+std::unique_ptr<Command> make_help_command();
+
+// Throws ConfigError when `name` is a command that other builds have.
+void refuse_command_not_built(const std::string& name);
+
+}  // namespace bertft

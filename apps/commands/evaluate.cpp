@@ -1,0 +1,68 @@
+// evaluate: scores a model directory on a labelled file.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "commands/columns.h"
+#include "commands/command.h"
+#include "core/files.h"
+#include "core/log.h"
+#include "train/build.h"
+#include "train/data_files.h"
+#include "train/evaluator.h"
+#include "train/model_folder_reader.h"
+#include "train/predictor.h"
+#include "train/results.h"
+
+namespace bertft {
+namespace {
+
+class EvaluateCommand final : public Command {
+ public:
+  std::string name() const override { return "evaluate"; }
+  std::string summary() const override { return "score a model directory on a labelled file"; }
+
+  void declare(CLI::App& app) override {
+    app.add_option("--model", model_folder_, "a model directory, for example run/best")->required();
+    app.add_option("--data", data_.train, "the labelled file")->required();
+    app.add_option("--columns", columns_, "text=NAME,text_pair=NAME,label=NAME: instead of the model's own");
+    app.add_option("--output", output_folder_, "folder for results.json and predictions.tsv");
+    app.add_option("--threads", run_.threads, "compute threads (default: affinity mask and CPU quota)")
+        ->check(CLI::PositiveNumber);
+  }
+
+  int run() override {
+    const ComputeSettings compute = prepare_compute(run_);
+    const OpenedModel opened = open_model(model_folder_);
+    data_.columns = opened.settings.columns;
+    apply_columns(data_.columns, columns_);
+    const auto table = read_split(data_.train, data_, true);
+    const Task& task = opened.model->task();
+    const Dataset dataset =
+        task.encode(table, opened.tokenizer, encode_settings(opened.settings, compute.threads), TargetUse::kNeeded);
+    const RowOutputs outputs = compute_outputs(*opened.model, dataset, kDefaultEvalBatchTokens);
+    const Evaluation evaluation = task.evaluate(outputs, dataset);
+    std::cout << data_.train << ": " << evaluation.rows << " rows, " << metrics_line(evaluation) << "\n"
+              << evaluation.report;
+    if (!output_folder_.empty()) {
+      make_folders(output_folder_);
+      write_file_atomically(output_folder_ + "/results.json", evaluation_json(evaluation, opened.settings.labels));
+      write_predictions_file(output_folder_ + "/predictions.tsv", *table, task, outputs, {});
+      log::info("results: " + output_folder_ + "/results.json");
+    }
+    return 0;
+  }
+
+ private:
+  std::string model_folder_;
+  std::string columns_;
+  std::string output_folder_;
+  DataOptions data_;
+  RunOptions run_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_evaluate_command() { return std::make_unique<EvaluateCommand>(); }
+
+}  // namespace bertft

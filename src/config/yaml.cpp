@@ -1,0 +1,150 @@
+#include "config/yaml.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/text.h"
+
+namespace bertft {
+namespace {
+
+// Walks one document and assigns every scalar and list of scalars to the option of its full key.
+class Loader {
+ public:
+  Loader(RunConfig& config, const std::string& path)
+      : config_(config), path_(path), folder_(std::filesystem::path(path).parent_path()) {
+    for (const OptionTable& table : config.tables()) {
+      for (const Option& option : table.options) {
+        const std::string key = table.section.empty() ? option.key : table.section + "." + option.key;
+        if (option.kind == OptionKind::kPath) path_keys_.insert(key);
+      }
+    }
+  }
+
+  void load(const YAML::Node& root) {
+    if (root.IsNull()) throw ConfigError(path_ + ": the file is empty; it needs at least model, data and output");
+    if (!root.IsMap()) fail(root, "a map of sections is needed at the top");
+    walk(root, "");
+  }
+
+ private:
+  std::string place(const YAML::Node& node) const { return fmt::format("{}:{}", path_, node.Mark().line + 1); }
+
+  [[noreturn]] void fail(const YAML::Node& node, const std::string& reason) const {
+    throw ConfigError(place(node) + ": " + reason);
+  }
+
+  void walk(const YAML::Node& map, const std::string& prefix) {
+    std::set<std::string> seen;
+    for (const auto& pair : map) {
+      if (!pair.first.IsScalar()) fail(pair.first, "a key must be a plain text");
+      const std::string key = prefix.empty() ? pair.first.Scalar() : prefix + "." + pair.first.Scalar();
+      if (!seen.insert(key).second) fail(pair.first, "key '" + key + "' is set twice");
+      if (pair.second.IsMap()) {
+        walk(pair.second, key);
+      } else {
+        set(key, pair.first, pair.second);
+      }
+    }
+  }
+
+  void set(const std::string& key, const YAML::Node& key_node, const YAML::Node& value) {
+    if (value.IsNull()) fail(key_node, key + ": there is no value");
+    StringList texts;
+    if (value.IsSequence()) {
+      for (const YAML::Node& element : value) {
+        if (!element.IsScalar()) fail(element, key + ": a list of plain values is needed");
+        texts.push_back(finish(key, element));
+      }
+    } else {
+      texts.push_back(finish(key, value));
+    }
+    assign(config_, key, texts, place(key_node));
+    config_.origins[key] = place(key_node);
+  }
+
+  std::string finish(const std::string& key, const YAML::Node& node) const {
+    const std::string text = expand(key, node);
+    const bool is_relative = path_keys_.count(key) > 0 && !text.empty() && !std::filesystem::path(text).is_absolute();
+    return is_relative ? (folder_ / text).lexically_normal().string() : text;
+  }
+
+  std::string expand(const std::string& key, const YAML::Node& node) const {
+    const std::string& text = node.Scalar();
+    std::string expanded;
+    size_t at = 0;
+    while (true) {
+      const size_t begin = text.find("${", at);
+      expanded += text.substr(at, begin - at);
+      if (begin == std::string::npos) return expanded;
+      const size_t end = text.find('}', begin);
+      if (end == std::string::npos) fail(node, key + ": '${' without '}' in '" + excerpt(text) + "'");
+      const std::string name = text.substr(begin + 2, end - begin - 2);
+      const char* value = std::getenv(name.c_str());
+      if (value == nullptr) fail(node, fmt::format("{}: the environment variable {} is not set", key, name));
+      expanded += value;
+      at = end + 1;
+    }
+  }
+
+  RunConfig& config_;
+  std::string path_;
+  std::filesystem::path folder_;
+  std::set<std::string> path_keys_;
+};
+
+std::string quoted_if_needed(const std::string& text) {
+  const bool is_plain = !text.empty() && text.find_first_of(":#{}[],&*!|>'\"%@`\n\t") == std::string::npos &&
+                        text.front() != ' ' && text.back() != ' ' && text.front() != '-' && text.front() != '?';
+  if (is_plain) return text;
+  YAML::Emitter emitter;
+  emitter << YAML::DoubleQuoted << text;
+  return emitter.c_str();
+}
+
+}  // namespace
+
+RunConfig load_run_config(const std::string& path) {
+  std::string text;
+  try {
+    text = read_file(path);
+  } catch (const DataError& failure) {
+    throw ConfigError(std::string("--config: ") + failure.what());
+  }
+  RunConfig config;
+  try {
+    Loader(config, path).load(YAML::Load(text));
+  } catch (const YAML::Exception& failure) {
+    throw ConfigError(fmt::format("{}:{}: not valid YAML: {}", path, failure.mark.line + 1, failure.msg));
+  }
+  return config;
+}
+
+StringList parse_value_texts(const std::string& value, const std::string& place) {
+  if (value.empty() || value.front() != '[') return {value};
+  try {
+    StringList texts;
+    for (const YAML::Node& element : YAML::Load(value)) texts.push_back(element.as<std::string>());
+    return texts;
+  } catch (const YAML::Exception& failure) {
+    throw ConfigError(fmt::format("{}: not a list: {}", place, failure.msg));
+  }
+}
+
+std::string yaml_text(const Option& option) {
+  if (const auto* text = std::get_if<std::string*>(&option.target)) return quoted_if_needed(**text);
+  if (const auto* list = std::get_if<StringList*>(&option.target)) {
+    std::vector<std::string> quoted;
+    for (const std::string& element : **list) quoted.push_back(quoted_if_needed(element));
+    return "[" + join(quoted, ", ") + "]";
+  }
+  return option_value_text(option);
+}
+
+}  // namespace bertft

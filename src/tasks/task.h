@@ -1,0 +1,100 @@
+// A task is what surrounds the encoder: how rows become sequences and targets, the head, the loss, the metrics and the
+// columns of predictions. Trainer, evaluator and predictor know this interface only; CONTRIBUTING.md shows how to add
+// one.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/layout.h"
+#include "data/dataset.h"
+#include "data/table.h"
+#include "metrics/classification.h"
+#include "model/config.h"
+#include "model/encoder.h"
+#include "model/forward_pass.h"
+#include "model/parameter_store.h"
+#include "tasks/row_outputs.h"
+
+namespace bertft {
+
+// Whether a data set is encoded with the targets that training and evaluation need, or without (prediction).
+enum class TargetUse { kNeeded, kIgnored };
+
+// The result of an evaluation; `metrics` in the order in which they are shown.
+struct Evaluation {
+  int64_t rows = 0;
+  std::vector<std::pair<std::string, double>> metrics;  // "loss" and the task's own
+  ClassificationScores classification;                  // filled by tasks that choose classes
+  std::string report;                                   // for people: per-class table, confusion matrix
+
+  double metric(const std::string& name) const;  // throws InternalError when there is none of that name
+};
+
+// A metric and which way is better.
+struct MetricChoice {
+  std::string name;
+  bool is_higher_better = true;
+};
+
+struct PredictionFormat {
+  bool has_logits = false;
+  int digits = 6;  // behind the decimal point
+};
+
+// What a written model directory says of the head, for other programs.
+struct HeadDescription {
+  std::string architecture;         // BertForSequenceClassification
+  std::string problem_type;         // single_label_classification
+  std::vector<std::string> labels;  // id2label, in order
+};
+
+class Task {
+ public:
+  virtual ~Task() = default;
+  virtual std::string name() const = 0;
+
+  // Rows to sequences and targets. A row yields one or more sequences.
+  virtual Dataset encode(std::shared_ptr<const Table> table, const Tokenizer& tokenizer, const EncodeSettings& settings,
+                         TargetUse targets) const = 0;
+  // The sum of the weights of these rows: what the sum of losses is divided by, over the whole global batch.
+  virtual double weight(const Dataset& dataset, std::span<const int64_t> rows) const = 0;
+
+  // The head. Its parameters finish first in backward; build_head is called once, with a store that holds them.
+  virtual EncoderOutput encoder_output() const = 0;
+  virtual void append_head_specs(const EncoderConfig& config, std::vector<ParameterSpec>& specs) const = 0;
+  virtual void build_head(const EncoderConfig& config, ParameterStore& store) = 0;
+  virtual HeadDescription describe_head(const EncoderConfig& config) const = 0;
+
+  // states: what encoder_output() asked for -> outputs, whose shape is the task's business; differentiable.
+  virtual at::Tensor forward(const at::Tensor& states, const ForwardPass& pass) const = 0;
+  // The sum over the rows of weight times loss: a differentiable scalar. `rows`: those of the pass, in its order.
+  virtual at::Tensor loss_sum(const at::Tensor& outputs, const Dataset& dataset,
+                              std::span<const int64_t> rows) const = 0;
+  // Files the outputs of one pass by row.
+  virtual void collect(const at::Tensor& outputs, const ForwardPass& pass, RowOutputs& all) const = 0;
+
+  // Local and pure: all rows, in row order, in double precision.
+  virtual Evaluation evaluate(const RowOutputs& outputs, const Dataset& dataset) const = 0;
+  // The metric of eval.metric; "auto" is the task's choice. Throws ConfigError for one that the task does not have.
+  virtual MetricChoice choose_metric(const std::string& wanted) const = 0;
+
+  virtual std::vector<std::string> prediction_columns(const PredictionFormat& format) const = 0;
+  virtual std::vector<std::string> prediction_cells(std::span<const double> outputs,
+                                                    const PredictionFormat& format) const = 0;
+};
+
+inline double Evaluation::metric(const std::string& name) const {
+  for (const auto& [key, value] : metrics) {
+    if (key == name) return value;
+  }
+  throw InternalError("the evaluation has no metric " + name);
+}
+
+}  // namespace bertft

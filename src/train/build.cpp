@@ -1,0 +1,127 @@
+#include "train/build.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "checkpoint/model_folder.h"
+#include "comm/local_communicator.h"
+#include "core/error.h"
+#include "core/threads.h"
+#include "data/data_report.h"
+#include "data/labels.h"
+#include "ops/cpu_environment.h"
+#include "optim/schedule.h"
+#include "tasks/registry.h"
+#include "train/data_files.h"
+#include "train/model_folder_reader.h"
+
+namespace bertft {
+namespace {
+
+using TablePtr = std::shared_ptr<const Table>;
+
+ModelSettings settings_from(const RunConfig& config, const LabelTable& labels) {
+  ModelSettings settings;
+  settings.task = config.run.task;
+  settings.columns = config.data.columns;
+  settings.max_length = static_cast<int32_t>(config.model.max_length);
+  settings.truncation = parse_truncation(config.model.truncation);
+  settings.compat = parse_compat(config.model.compat);
+  settings.labels = labels.names();
+  return settings;
+}
+
+EncoderConfig encoder_config(const std::string& folder, const ModelOptions& options) {
+  EncoderConfig config = read_encoder_config(folder + "/config.json");
+  if (options.dropout) config.dropout = *options.dropout;
+  if (options.attention_dropout) config.attention_dropout = *options.attention_dropout;
+  if (options.classifier_dropout) config.classifier_dropout = *options.classifier_dropout;
+  return config;
+}
+
+ResolvedRun resolve(const RunConfig& config, const ComputeSettings& compute, int64_t rows, int world) {
+  ResolvedRun run;
+  run.threads = compute.threads;
+  run.threads_reason = compute.threads_reason;
+  run.precision = config.run.precision == "auto" ? "fp32" : config.run.precision;
+  run.global_batch_size = config.train.batch_size_per_rank
+                              ? *config.train.batch_size_per_rank * world
+                              : config.train.global_batch_size.value_or(kDefaultGlobalBatch);
+  run.micro_batch_tokens = config.train.micro_batch_tokens.value_or(kDefaultMicroBatchTokens);
+  run.eval_batch_tokens = config.eval.batch_tokens.value_or(kDefaultEvalBatchTokens);
+  run.steps_per_epoch = (rows + run.global_batch_size - 1) / run.global_batch_size;
+  run.total_steps = config.train.max_steps.value_or(config.train.epochs * run.steps_per_epoch);
+  run.warmup_steps = warmup_steps(config.schedule, run.total_steps);
+  if (run.warmup_steps > run.total_steps) {
+    throw ConfigError(
+        fmt::format("schedule.warmup_steps ({}) is larger than the run's {} steps ({} rows): the learning "
+                    "rate would never reach its peak",
+                    run.warmup_steps, run.total_steps, rows));
+  }
+  return run;
+}
+
+}  // namespace
+
+ComputeSettings prepare_compute(const RunOptions& options) {
+  if (options.device == "cuda") {
+    throw ConfigError("device: cuda was asked for, but this build computes on the CPU only. Set device: cpu or auto");
+  }
+  ComputeSettings compute;
+  const ThreadCount available = available_threads(1);
+  compute.threads = options.threads ? static_cast<int>(*options.threads) : available.count;
+  compute.threads_reason = options.threads ? "config" : available.reason;
+  ops::prepare_cpu(compute.threads);
+  return compute;
+}
+
+TrainingJob build_training_job(RunConfig config) {
+  check_run_config(config);
+  const ComputeSettings compute = prepare_compute(config.run);
+  const TablePtr train_table = read_split(config.data.train, config.data, true);
+  const auto optional_table = [&](const std::string& path) {
+    return path.empty() ? TablePtr() : read_split(path, config.data, true);
+  };
+  const TablePtr dev_table = optional_table(config.data.dev);
+  const TablePtr test_table = optional_table(config.data.test);
+  const LabelTable labels = make_label_table(config.data.labels, *train_table);
+
+  const ModelFiles files = find_model_files(config.model.checkpoint);
+  const EncoderConfig encoder = encoder_config(files.folder, config.model);
+  ModelSettings settings = settings_from(config, labels);
+  const Tokenizer tokenizer = Tokenizer::load(files.folder, settings.compat);
+  check_model_fits(encoder, tokenizer, config.model.max_length, "model.max_length");
+
+  std::unique_ptr<Task> task = make_task(config.run.task, labels);
+  task->choose_metric(config.eval.metric);
+  const auto encode = [&](const TablePtr& table) {
+    return task->encode(table, tokenizer, encode_settings(settings, compute.threads), TargetUse::kNeeded);
+  };
+  TrainingJob job{.config = std::move(config),
+                  .resolved = {},
+                  .settings = std::move(settings),
+                  .tokenizer_source = {files.folder, tokenizer.files()},
+                  .train = encode(train_table)};
+  if (dev_table) job.dev = encode(dev_table);
+  if (test_table) job.test = encode(test_table);
+  std::vector<NamedSplit> splits = {{"train", &job.train}};
+  if (job.dev) splits.push_back({"dev", &*job.dev});
+  if (job.test) splits.push_back({"test", &*job.test});
+  job.data_report = data_report(splits, &labels, tokenizer);
+
+  const at::ScalarType type = job.config.run.precision == "fp64" ? at::kDouble : at::kFloat;
+  job.model = std::make_unique<ModelBundle>(encoder, std::move(task), type);
+  job.loaded = load_weights(*job.model, files.weights, parse_head_use(job.config.model.head),
+                            static_cast<uint64_t>(job.config.run.seed));
+  job.communicator = std::make_unique<LocalCommunicator>(job.model->store().layout());
+  job.optimizer =
+      std::make_unique<AdamW>(job.model->store().weights(), job.model->store().layout(), job.config.optimizer);
+  job.resolved = resolve(job.config, compute, job.train.rows(), job.communicator->size());
+  job.sampler = std::make_unique<Sampler>(static_cast<uint64_t>(job.config.run.seed), job.train.rows(),
+                                          job.resolved.global_batch_size);
+  return job;
+}
+
+}  // namespace bertft

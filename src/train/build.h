@@ -1,0 +1,65 @@
+// Turns a configuration into the parts of a training run. The only place that knows which concrete classes there are.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "comm/communicator.h"
+#include "config/run_config.h"
+#include "data/dataset.h"
+#include "data/sampler.h"
+#include "optim/adamw.h"
+#include "tokenize/tokenizer.h"
+#include "train/model_bundle.h"
+#include "train/model_folder_writer.h"
+#include "train/model_settings.h"
+#include "train/weight_loader.h"
+
+namespace bertft {
+
+// Everything that "auto" left open, decided by rules before training and printed at start.
+struct ResolvedRun {
+  std::string device = "cpu";
+  std::string precision = "fp32";
+  int threads = 1;
+  std::string threads_reason;
+  int64_t global_batch_size = 0;
+  int64_t micro_batch_tokens = 0;
+  int64_t eval_batch_tokens = 0;
+  int64_t steps_per_epoch = 0;
+  int64_t total_steps = 0;
+  int64_t warmup_steps = 0;
+};
+
+struct TrainingJob {
+  RunConfig config;
+  ResolvedRun resolved;
+  ModelSettings settings;
+  TokenizerSource tokenizer_source;
+  Dataset train;
+  std::optional<Dataset> dev;
+  std::optional<Dataset> test;
+  std::string data_report;
+  LoadSummary loaded;
+  std::unique_ptr<ModelBundle> model;
+  std::unique_ptr<Communicator> communicator;
+  std::unique_ptr<AdamW> optimizer;
+  std::unique_ptr<Sampler> sampler;
+};
+
+struct ComputeSettings {
+  int threads = 1;
+  std::string threads_reason;
+};
+
+// Device and threads: throws ConfigError for a device that is not there. Then prepares the CPU (ops/cpu_environment.h);
+// call it once, before the first tensor operation.
+ComputeSettings prepare_compute(const RunOptions& options);
+
+// Reads data and checkpoint and builds everything; writes nothing. Throws ConfigError, DataError, CheckpointError.
+TrainingJob build_training_job(RunConfig config);
+
+}  // namespace bertft

@@ -1,0 +1,32 @@
+#include "train/evaluator.h"
+
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include "data/sampler.h"
+#include "train/batch_pass.h"
+
+namespace bertft {
+
+RowOutputs compute_outputs(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens) {
+  const at::NoGradGuard no_gradients;
+  RowOutputs outputs(dataset.rows());
+  for (const std::vector<int64_t>& rows : evaluation_batches(dataset.lengths(), batch_tokens)) {
+    const ForwardPassPtr pass = make_pass(dataset, rows, {});
+    model.task().collect(model.forward(pass), *pass, outputs);
+  }
+  return outputs;
+}
+
+Evaluation evaluate(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens) {
+  return model.task().evaluate(compute_outputs(model, dataset, batch_tokens), dataset);
+}
+
+std::string metrics_line(const Evaluation& evaluation) {
+  std::string line;
+  for (const auto& [name, value] : evaluation.metrics)
+    line += fmt::format("{}{} {:.4f}", line.empty() ? "" : "  ", name, value);
+  return line;
+}
+
+}  // namespace bertft

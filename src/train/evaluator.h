@@ -1,0 +1,21 @@
+// Computes a model's outputs for every row of a data set, without dropout and without gradients.
+#pragma once
+
+#include <cstdint>
+
+#include "data/dataset.h"
+#include "tasks/row_outputs.h"
+#include "train/model_bundle.h"
+
+namespace bertft {
+
+// Micro-batches depend on the lengths of the rows and `batch_tokens` alone, so the outputs do, too.
+RowOutputs compute_outputs(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens);
+
+// The task's metrics of a data set with targets.
+Evaluation evaluate(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens);
+
+// "loss 0.1234  accuracy 0.9712 ...", for a log line.
+std::string metrics_line(const Evaluation& evaluation);
+
+}  // namespace bertft

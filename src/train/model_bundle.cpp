@@ -1,0 +1,48 @@
+#include "train/model_bundle.h"
+
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
+
+#include <utility>
+
+#include "core/error.h"
+#include "model/families.h"
+
+namespace bertft {
+namespace {
+
+// Units of the flat buffer: large enough to be worth a message of their own, small enough to overlap with backward.
+constexpr int64_t kUnitElements = 1 << 20;
+
+}  // namespace
+
+ModelBundle::ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::ScalarType type)
+    : config_(std::move(config)), task_(std::move(task)) {
+  std::vector<ParameterSpec> specs;
+  task_->append_head_specs(config_, specs);
+  Encoder::append_specs(config_, specs);
+  Layout layout = make_layout(specs, kUnitElements);
+  const size_t element_bytes = type == at::kDouble ? sizeof(double) : sizeof(float);
+  gradient_memory_ = std::make_unique<GradientBuffer>(layout.total, element_bytes);
+  at::Tensor weights = at::zeros({layout.total}, type);
+  at::Tensor gradients = at::from_blob(gradient_memory_->data(), {layout.total}, at::TensorOptions(type));
+  store_ = std::make_unique<ParameterStore>(std::move(layout), std::move(weights), std::move(gradients));
+  encoder_ = std::make_unique<Encoder>(config_, *store_);
+  task_->build_head(config_, *store_);
+}
+
+at::Tensor ModelBundle::forward(const ForwardPassPtr& pass) const {
+  return task_->forward(encoder_->forward(pass, task_->encoder_output()), *pass);
+}
+
+std::string ModelBundle::published_name(const std::string& name) const {
+  const bool has_prefix =
+      name.starts_with("embeddings.") || name.starts_with("encoder.") || name.starts_with("pooler.");
+  return has_prefix ? find_family(config_.model_type)->prefix + name : name;
+}
+
+bool ModelBundle::is_head_side(const std::string& name) const {
+  return !name.starts_with("embeddings.") && !name.starts_with("encoder.");
+}
+
+}  // namespace bertft

@@ -1,0 +1,131 @@
+#include "train/model_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/files.h"
+
+namespace bertft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json parse_json(const std::string& path) {
+  try {
+    return Json::parse(read_file(path));
+  } catch (const nlohmann::json::exception& failure) {
+    throw CheckpointError(fmt::format("{}: not valid JSON: {}", path, failure.what()));
+  }
+}
+
+template <typename T>
+T field(const Json& json, const char* key, const std::string& path) {
+  try {
+    return json.at(key).get<T>();
+  } catch (const nlohmann::json::exception&) {
+    throw CheckpointError(fmt::format(
+        "{}: {} is missing or of the wrong type. Restore the file, or delete it to use the defaults", path, key));
+  }
+}
+
+// id2label in the order of its numbers, which must be 0..n-1.
+std::vector<std::string> labels_of(const Json& config, const std::string& path) {
+  if (!config.contains("id2label") || !config["id2label"].is_object()) {
+    throw CheckpointError(path + ": no id2label: this is no fine-tuned classifier. Train one first");
+  }
+  std::map<int64_t, std::string> by_id;
+  for (const auto& [key, value] : config["id2label"].items()) {
+    int64_t id = -1;
+    const auto [stop, error] = std::from_chars(key.data(), key.data() + key.size(), id);
+    if (error != std::errc{} || stop != key.data() + key.size() || !value.is_string()) {
+      throw CheckpointError(
+          fmt::format("{}: id2label has the entry {}: {}; numbers and names are needed", path, key, value.dump()));
+    }
+    by_id[id] = value.get<std::string>();
+  }
+  std::vector<std::string> labels;
+  for (const auto& [id, label] : by_id) {
+    if (id != static_cast<int64_t>(labels.size())) {
+      throw CheckpointError(fmt::format("{}: id2label has no entry {}", path, labels.size()));
+    }
+    labels.push_back(label);
+  }
+  return labels;
+}
+
+}  // namespace
+
+Truncation parse_truncation(const std::string& text) {
+  if (text == "longest_first") return Truncation::kLongestFirst;
+  if (text == "only_first") return Truncation::kOnlyFirst;
+  if (text == "head_tail") return Truncation::kHeadTail;
+  throw ConfigError("truncation '" + text + "' is not in this build; known: longest_first, only_first, head_tail");
+}
+
+std::string truncation_name(Truncation truncation) {
+  switch (truncation) {
+    case Truncation::kOnlyFirst:
+      return "only_first";
+    case Truncation::kHeadTail:
+      return "head_tail";
+    case Truncation::kLongestFirst:
+      break;
+  }
+  return "longest_first";
+}
+
+Compat parse_compat(const std::string& text) {
+  if (text == "hf") return Compat::kHf;
+  if (text == "google") return Compat::kGoogle;
+  throw ConfigError("compat '" + text + "' is not in this build; known: hf, google");
+}
+
+std::string compat_name(Compat compat) { return compat == Compat::kGoogle ? "google" : "hf"; }
+
+std::string settings_text(const ModelSettings& settings) {
+  Json json;
+  json["task"] = settings.task;
+  json["columns"] = {{"text", settings.columns.text},
+                     {"text_pair", settings.columns.text_pair},
+                     {"label", settings.columns.label},
+                     {"id", settings.columns.id}};
+  json["max_length"] = settings.max_length;
+  json["truncation"] = truncation_name(settings.truncation);
+  json["compat"] = compat_name(settings.compat);
+  return json.dump(2) + "\n";
+}
+
+ModelSettings read_model_settings(const std::string& folder) {
+  ModelSettings settings;
+  const std::string config_path = folder + "/config.json";
+  settings.labels = labels_of(parse_json(config_path), config_path);
+  const std::string path = folder + "/bert_finetune.json";
+  if (!std::filesystem::exists(path)) {
+    settings.columns.text_pair = "";
+    return settings;
+  }
+  const Json json = parse_json(path);
+  settings.task = field<std::string>(json, "task", path);
+  const Json columns = field<Json>(json, "columns", path);
+  settings.columns.text = field<std::string>(columns, "text", path);
+  settings.columns.text_pair = field<std::string>(columns, "text_pair", path);
+  settings.columns.label = field<std::string>(columns, "label", path);
+  settings.columns.id = field<std::string>(columns, "id", path);
+  settings.max_length = field<int32_t>(json, "max_length", path);
+  settings.truncation = parse_truncation(field<std::string>(json, "truncation", path));
+  settings.compat = parse_compat(field<std::string>(json, "compat", path));
+  return settings;
+}
+
+int32_t foreign_max_length(const Tokenizer& tokenizer, const EncoderConfig& config) {
+  const int64_t limit = tokenizer.model_max_length();
+  return static_cast<int32_t>(limit > 0 ? std::min(limit, config.max_positions) : config.max_positions);
+}
+
+}  // namespace bertft

@@ -1,0 +1,124 @@
+#include "train/options.h"
+
+namespace bertft {
+
+OptionTable run_option_table(RunOptions& options) {
+  OptionTable table{
+      "",
+      {{.key = "task", .target = &options.task, .help = "what is learned", .choices = {"text_classification"}},
+       {.key = "seed", .target = &options.seed, .help = "of order, dropout and new parameters", .min = 0},
+       {.key = "deterministic",
+        .target = &options.deterministic,
+        .help = "no clock decides anything that can change a bit (this build is always deterministic)",
+        .choices = {}},
+       {.key = "device",
+        .target = &options.device,
+        .help = "where tensors are computed; auto: a CUDA device when there is one, else the CPU",
+        .choices = {"auto", "cpu", "cuda"}},
+       {.key = "precision",
+        .target = &options.precision,
+        .help = "of weights and arithmetic; auto: fp32; fp64 is for comparisons and slow",
+        .choices = {"auto", "fp32", "fp64"}},
+       {.key = "threads",
+        .target = &options.threads,
+        .help = "compute threads",
+        .min = 1,
+        .max = 4096,
+        .auto_rule = "the smaller of affinity mask and CPU quota"}}};
+  for (const char* precision : {"bf16", "fp16"}) {
+    table.not_in_this_build[std::string("precision=") + precision] = "use fp32";
+  }
+  for (const char* task : {"text_matching", "sequence_labelling", "reading_comprehension", "masked_lm", "distillation",
+                           "image_text", "text_generation"}) {
+    table.not_in_this_build[std::string("task=") + task] = "use text_classification";
+  }
+  table.not_in_this_build["distill"] = "fine-tune the model by itself";
+  return table;
+}
+
+OptionTable train_option_table(TrainOptions& options) {
+  OptionTable table{
+      "train",
+      {{.key = "epochs", .target = &options.epochs, .help = "passes over the training rows", .min = 1, .max = 100000},
+       {.key = "max_steps",
+        .target = &options.max_steps,
+        .help = "optimizer steps, instead of epochs",
+        .unit = "steps",
+        .min = 1,
+        .auto_rule = "epochs times the steps of an epoch"},
+       {.key = "global_batch_size",
+        .target = &options.global_batch_size,
+        .help = "rows of one optimizer step",
+        .unit = "rows",
+        .min = 1,
+        .auto_rule = "32, or batch_size_per_rank times the processes"},
+       {.key = "batch_size_per_rank",
+        .target = &options.batch_size_per_rank,
+        .help = "rows of one optimizer step and process, instead of global_batch_size",
+        .unit = "rows",
+        .min = 1,
+        .auto_rule = "not used"},
+       {.key = "micro_batch_tokens",
+        .target = &options.micro_batch_tokens,
+        .help = "tokens computed at once: a step with more is accumulated in pieces of whole rows",
+        .unit = "tokens",
+        .min = 1,
+        .auto_rule = "16384"},
+       {.key = "max_grad_norm",
+        .target = &options.max_grad_norm,
+        .help = "gradients with a larger global norm are scaled down to it; 0: no clipping",
+        .min = 0.0}}};
+  table.not_in_this_build = {
+      {"stop_at_step", "use max_steps, which also ends the schedule there"},
+      {"label_smoothing", "leave it out"},
+      {"class_weights", "all rows weigh the same"},
+      {"cuda_graph", "there is no CUDA in this build"},
+      {"on_divergence", "a non-finite loss or gradient stops the run"},
+      {"loss", "cross-entropy is used"},
+      {"seeds", "start one run per seed"},
+      {"search", "start one run per setting"},
+      {"stages", "start one run per stage"},
+  };
+  return table;
+}
+
+OptionTable eval_option_table(EvalOptions& options) {
+  OptionTable table{"eval",
+                    {{.key = "every", .target = &options.every, .help = "when dev is scored", .choices = {"epoch"}},
+                     {.key = "metric",
+                      .target = &options.metric,
+                      .help = "which dev metric chooses the best model; auto: accuracy",
+                      .choices = {"auto", "accuracy", "macro_f1", "loss"}},
+                     {.key = "batch_tokens",
+                      .target = &options.batch_tokens,
+                      .help = "tokens computed at once",
+                      .unit = "tokens",
+                      .min = 1,
+                      .auto_rule = "8192"}}};
+  table.not_in_this_build["early_stopping"] = "the best model by dev metric is kept in any case";
+  return table;
+}
+
+OptionTable output_option_table(OutputOptions& options) {
+  OptionTable table{
+      "output",
+      {{.key = "dir", .target = &options.dir, .help = "the run's folder", .kind = OptionKind::kPath},
+       {.key = "log_every", .target = &options.log_every, .help = "steps between log lines", .unit = "steps", .min = 1},
+       {.key = "loss_window",
+        .target = &options.loss_window,
+        .help = "steps over which loss_window averages",
+        .unit = "steps",
+        .min = 1,
+        .max = 1000000},
+       {.key = "predictions",
+        .target = &options.predictions,
+        .help = "write predictions of dev and test with the best model"}}};
+  table.not_in_this_build = {
+      {"keep_checkpoints", "the best and the last model are kept"},
+      {"checkpoint_every", "training state is not saved; the best and the last model are"},
+      {"tensorboard", "metrics.jsonl holds the same numbers"},
+  };
+  return table;
+}
+
+}  // namespace bertft

@@ -1,0 +1,82 @@
+#include "train/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/log.h"
+
+namespace bertft {
+namespace {
+
+constexpr double kShowEvery_s = 0.2;
+
+std::string time_text(double seconds) {
+  const auto total = static_cast<int64_t>(seconds + 0.5);
+  if (total >= 3600) return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
+  return fmt::format("{}:{:02}", total / 60, total % 60);
+}
+
+}  // namespace
+
+Progress::Progress(const ProgressSettings& settings, MetricsLog& metrics)
+    : settings_(settings), metrics_(metrics), window_(settings.loss_window) {}
+
+void Progress::add(const StepResult& result, const Counters& comm) {
+  window_.add(result.loss);
+  rows_since_log_ += static_cast<int64_t>(result.batch.rows.size());
+  tokens_since_log_ += result.tokens;
+  ++steps_done_;
+  const int64_t step = result.batch.step;
+  const bool is_logged = step % settings_.log_every == 0 || step == settings_.total_steps;
+  const bool is_shown = log::is_interactive() && since_shown_.seconds() >= kShowEvery_s;
+  if (!is_logged && !is_shown) return;
+  const StepLine line = line_for(result, comm);
+  const double left_s =
+      training_s() / static_cast<double>(steps_done_) * static_cast<double>(settings_.total_steps - step);
+  const double comm_share = line.comm_exposed_s / std::max(training_s(), 1e-9);
+  const std::string text = fmt::format(
+      "step {}/{}  epoch {:.2f}  loss {:.4f}  mean {:.4f}  lr {:.3g}  grad norm {:.3f}  {:.1f} rows/s  {:.0f} tokens/s "
+      " "
+      "comm {:.1f} %  left {}",
+      step, settings_.total_steps, line.epoch, line.loss, line.loss_window, line.lr, line.grad_norm, line.samples_per_s,
+      line.tokens_per_s, 100.0 * comm_share, time_text(left_s));
+  if (is_logged) {
+    log::info(text);
+    metrics_.add(line);
+    logged_at_s_ = training_s();
+    rows_since_log_ = 0;
+    tokens_since_log_ = 0;
+  } else {
+    log::progress(text);
+    since_shown_.restart();
+  }
+}
+
+StepLine Progress::line_for(const StepResult& result, const Counters& comm) const {
+  const double elapsed = std::max(training_s() - logged_at_s_, 1e-9);
+  StepLine line;
+  line.step = result.batch.step;
+  line.epoch = static_cast<double>(line.step) / static_cast<double>(settings_.steps_per_epoch);
+  line.loss = result.loss;
+  line.loss_window = window_.mean();
+  line.lr = result.lr;
+  line.grad_norm = result.grad_norm;
+  line.samples_per_s = static_cast<double>(rows_since_log_) / elapsed;
+  line.tokens_per_s = static_cast<double>(tokens_since_log_) / elapsed;
+  line.comm_exposed_s = comm.exposed_s;
+  line.comm_total_s = comm.total_s;
+  return line;
+}
+
+void Progress::pause() {
+  training_s_ += timer_.seconds();
+  is_paused_ = true;
+}
+
+void Progress::resume() {
+  timer_.restart();
+  is_paused_ = false;
+}
+
+}  // namespace bertft

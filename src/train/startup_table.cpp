@@ -1,0 +1,94 @@
+#include "train/startup_table.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "core/cpu_features.h"
+#include "core/files.h"
+#include "core/hash.h"
+#include "core/text.h"
+#include "core/version.h"
+
+namespace bertft {
+namespace {
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+std::string row_of(const char* name, const std::string& value) { return fmt::format("  {:<16}{}\n", name, value); }
+
+std::string model_rows(const TrainingJob& job) {
+  const EncoderConfig& c = job.model->config();
+  const std::string parameters = with_thousands(job.model->store().layout().parameter_count());
+  return row_of("model",
+                fmt::format("{}, {} layers, hidden {}, {} heads, intermediate {}, vocabulary {}", c.model_type,
+                            c.layers, c.hidden_size, c.heads, c.intermediate_size, with_thousands(c.vocab_size))) +
+         row_of("parameters", fmt::format("{} in all, {} trainable", parameters, parameters)) +
+         row_of("checkpoint", job.loaded.report()) +
+         row_of("dropout", fmt::format("{} hidden, {} attention, {} classifier", c.dropout, c.attention_dropout,
+                                       c.effective_classifier_dropout())) +
+         row_of("max length", fmt::format("{} tokens, truncation {}, compat {}", job.settings.max_length,
+                                          truncation_name(job.settings.truncation), compat_name(job.settings.compat)));
+}
+
+std::string training_rows(const TrainingJob& job) {
+  const ResolvedRun& r = job.resolved;
+  const OptimizerOptions& o = job.config.optimizer;
+  return row_of("steps", fmt::format("{} ({} an epoch), warm-up {} steps, schedule {}", r.total_steps,
+                                     r.steps_per_epoch, r.warmup_steps, job.config.schedule.type)) +
+         row_of("batch", fmt::format("{} rows a step, at most {} tokens at once", r.global_batch_size,
+                                     with_thousands(r.micro_batch_tokens))) +
+         row_of("optimizer", fmt::format("{}, learning rate {}, betas {} {}, eps {}, weight decay {}, clip {}", o.type,
+                                         o.learning_rate, o.betas[0], o.betas[1], o.epsilon, o.weight_decay,
+                                         job.config.train.max_grad_norm)) +
+         row_of("compute", fmt::format("{} {}, {} threads ({}), kernels {}", r.device, r.precision, r.threads,
+                                       r.threads_reason, instruction_set_name(instruction_set()))) +
+         row_of("world", job.communicator->description()) + row_of("seed", std::to_string(job.config.run.seed)) +
+         row_of("output", job.config.output.dir);
+}
+
+}  // namespace
+
+std::string startup_table(const TrainingJob& job) {
+  return "bert_finetune " + version() + "\n" + model_rows(job) + training_rows(job) + job.data_report;
+}
+
+std::string run_json(const TrainingJob& job) {
+  const ResolvedRun& r = job.resolved;
+  nlohmann::ordered_json json;
+  json["version"] = version();
+  json["commit"] = git_commit();
+  json["libtorch"] = libtorch_version();
+  json["hosts"] = {host_name()};
+  json["world"] = job.communicator->size();
+  json["seed"] = job.config.run.seed;
+  json["checkpoint"] = {{"path", job.loaded.weights_path}, {"checksum", hash_text(job.loaded.checksum)}};
+  const auto add_data = [&](const char* split, const std::string& path, const Dataset& dataset) {
+    json["data"][split] = {{"path", path}, {"rows", dataset.rows()}, {"hash", hash_text(hash64(read_file(path)))}};
+  };
+  add_data("train", job.config.data.train, job.train);
+  if (job.dev) add_data("dev", job.config.data.dev, *job.dev);
+  if (job.test) add_data("test", job.config.data.test, *job.test);
+  json["labels"] = job.settings.labels;
+  json["resolved"] = {{"device", r.device},
+                      {"precision", r.precision},
+                      {"threads", r.threads},
+                      {"threads_reason", r.threads_reason},
+                      {"instruction_set", instruction_set_name(instruction_set())},
+                      {"global_batch_size", r.global_batch_size},
+                      {"micro_batch_tokens", r.micro_batch_tokens},
+                      {"eval_batch_tokens", r.eval_batch_tokens},
+                      {"steps_per_epoch", r.steps_per_epoch},
+                      {"total_steps", r.total_steps},
+                      {"warmup_steps", r.warmup_steps}};
+  json["parameters"] = job.model->store().layout().parameter_count();
+  json["layout_hash"] = hash_text(job.model->store().layout().hash());
+  return json.dump(2) + "\n";
+}
+
+}  // namespace bertft

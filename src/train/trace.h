@@ -1,0 +1,27 @@
+// --trace: one JSON line per step and rank, so that anybody can compare two runs, or a run with another program.
+#pragma once
+
+#include <fstream>
+#include <string>
+
+#include "train/train_step.h"
+
+namespace bertft {
+
+class Trace {
+ public:
+  // Throws ResourceError when `path` cannot be opened or written.
+  explicit Trace(const std::string& path);
+
+  // After the update: parameter_hash is that of the weights behind the step.
+  void add(const StepResult& result, int rank, const ParameterStore& store);
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+};
+
+// The hash of all weights, in layout order, alignment gaps included.
+uint64_t parameter_hash(const ParameterStore& store);
+
+}  // namespace bertft

@@ -1,0 +1,94 @@
+#include "train/train_step.h"
+
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "core/error.h"
+#include "optim/flat_norm.h"
+#include "train/batch_pass.h"
+
+namespace bertft {
+
+TrainStep::TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sampler, Communicator& communicator,
+                     AdamW& optimizer, const StepSettings& settings)
+    : model_(model),
+      dataset_(dataset),
+      sampler_(sampler),
+      communicator_(communicator),
+      optimizer_(optimizer),
+      settings_(settings) {
+  model_.store().ledger().on_unit_ready([this](int unit) { communicator_.mark_ready(unit); });
+}
+
+StepResult TrainStep::run(int64_t step, double lr, const std::function<void(const StepResult&)>& before_update) {
+  StepResult result;
+  // 1. The rows of the step, and this rank's share of them.
+  result.batch = sampler_.batch(step);
+  result.rows =
+      deal_rows(result.batch.rows, dataset_.lengths(), communicator_.size())[static_cast<size_t>(communicator_.rank())];
+  result.lr = lr;
+
+  // 2. Forward and backward; units leave as they are completed.
+  ParameterStore& store = model_.store();
+  communicator_.step_begin(step);
+  store.ledger().begin_step();
+  accumulate(result);
+  store.finish_gradients();
+  communicator_.finish();
+
+  // 3. The norm decides about the whole step before anything changes.
+  const GradientNorm norm = gradient_norm(store.gradients(), store.layout());
+  result.grad_norm = norm.norm;
+  require_finite(result, norm.first_non_finite);
+  before_update(result);
+
+  // 4. Clip and update in one pass.
+  optimizer_.step(store.weights(), store.gradients(), lr, clip_factor(norm.norm, settings_.max_grad_norm));
+  return result;
+}
+
+void TrainStep::accumulate(StepResult& result) {
+  // Losses are summed and divided by the weight of the global batch, so that neither the number of ranks nor the split
+  // into micro-batches changes what is minimized.
+  const double global_weight = model_.task().weight(dataset_, result.batch.rows);
+  const auto micro_batches = split_micro_batches(result.rows, dataset_.lengths(), settings_.micro_batch_tokens);
+  std::vector<at::Tensor> logits;
+  for (size_t i = 0; i < micro_batches.size(); ++i) {
+    model_.store().ledger().begin_micro_batch(i + 1 == micro_batches.size());
+    const ForwardPassPtr pass =
+        make_pass(dataset_, micro_batches[i], {.is_training = true, .seed = settings_.seed, .step = result.batch.step});
+    const at::Tensor outputs = model_.forward(pass);
+    const at::Tensor loss_sum = model_.task().loss_sum(outputs, dataset_, micro_batches[i]);
+    loss_sum.backward(at::full({}, 1.0 / global_weight, loss_sum.options()));
+    result.loss += loss_sum.item<double>() / global_weight;
+    result.tokens += pass->sequences.rows();
+    if (keeps_logits_) logits.push_back(outputs.detach());
+  }
+  if (!logits.empty()) result.logits = at::cat(logits);
+}
+
+void TrainStep::require_finite(const StepResult& result, int first_non_finite) const {
+  const int64_t step = result.batch.step;
+  if (first_non_finite >= 0) {
+    const LayoutEntry& entry = model_.store().layout().entries[static_cast<size_t>(first_non_finite)];
+    const at::Tensor gradient = model_.store().gradients().narrow(0, entry.offset, entry.size);
+    const auto nan = gradient.isnan().sum().item<int64_t>();
+    const auto infinite = gradient.isinf().sum().item<int64_t>();
+    const auto index = gradient.isfinite().logical_not().nonzero()[0].item<int64_t>();
+    throw DivergedError(
+        fmt::format("step {}: the gradient of {} is not finite ({} NaN, {} infinite of {} elements, the first at flat "
+                    "index {}); loss {}. No weight of this step was changed. Lower optimizer.learning_rate or lengthen "
+                    "the warm-up",
+                    step, entry.spec.name, nan, infinite, entry.size, index, result.loss));
+  }
+  if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm)) {
+    throw DivergedError(fmt::format("step {}: loss {}, gradient norm {}: not finite. Lower optimizer.learning_rate",
+                                    step, result.loss, result.grad_norm));
+  }
+}
+
+}  // namespace bertft

@@ -1,0 +1,59 @@
+// One optimizer step: the rows of the step, forward and backward in micro-batches, clipping, update.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "data/dataset.h"
+#include "data/sampler.h"
+#include "optim/adamw.h"
+#include "train/model_bundle.h"
+
+namespace bertft {
+
+struct StepSettings {
+  uint64_t seed = 0;
+  int64_t micro_batch_tokens = 0;
+  double max_grad_norm = 0.0;
+};
+
+struct StepResult {
+  GlobalBatch batch;
+  std::vector<int64_t> rows;  // of this rank, in the order in which they were computed
+  int64_t tokens = 0;
+  double loss = 0.0;  // weighted mean over the global batch
+  double lr = 0.0;
+  double grad_norm = 0.0;  // before clipping
+  at::Tensor logits;       // [rows, C] when asked for
+};
+
+class TrainStep {
+ public:
+  // All references must outlive this object.
+  TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sampler, Communicator& communicator, AdamW& optimizer,
+            const StepSettings& settings);
+
+  // Runs step `step` (from 1) with learning rate `lr`. `before_update` is called when the gradient is complete and not
+  // yet clipped. Throws DivergedError when loss or gradient is not finite; no weight has changed then.
+  StepResult run(int64_t step, double lr, const std::function<void(const StepResult&)>& before_update);
+
+  // Whether the next steps fill StepResult::logits.
+  void keep_logits(bool is_kept) { keeps_logits_ = is_kept; }
+
+ private:
+  void accumulate(StepResult& result);
+  void require_finite(const StepResult& result, int first_non_finite) const;
+
+  ModelBundle& model_;
+  const Dataset& dataset_;
+  Sampler& sampler_;
+  Communicator& communicator_;
+  AdamW& optimizer_;
+  StepSettings settings_;
+  bool keeps_logits_ = false;
+};
+
+}  // namespace bertft
