@@ -74,12 +74,13 @@ void check_attention(const AttentionCase& shape, Queries queries, double probabi
     CHECK(difference(own.input.key, expected.input.key) < kTolerance);
     CHECK(difference(own.result.context, expected.result.context) < kTolerance);
     CHECK(difference(own.result.log_sums, expected.result.log_sums) < kTolerance);
-    const double scale = sequences.max_length == 1 ? 1.0 : 0.0;  // a lone key: its gradient is rounding alone
-    const auto close = [&](const at::Tensor& a, const at::Tensor& b) {
-      return scale > 0.0 ? inner_product(a, a) < 1e-10 : difference(a, b) < 2 * kTolerance;
+    // Scores are recomputed from the logarithms of their sums, which costs a few bits; and where every sequence has one
+    // token, these gradients are 0 but for rounding.
+    const auto is_close = [&](const at::Tensor& a, const at::Tensor& b) {
+      return sequences.max_length == 1 ? inner_product(a, a) < 1e-10 : difference(a, b) < 5 * kTolerance;
     };
-    CHECK(close(own.gradients.query, expected.gradients.query));
-    CHECK(close(own.gradients.key, expected.gradients.key));
+    CHECK(is_close(own.gradients.query, expected.gradients.query));
+    CHECK(is_close(own.gradients.key, expected.gradients.key));
     CHECK(difference(own.gradients.value, expected.gradients.value) < kTolerance);
   });
 }
