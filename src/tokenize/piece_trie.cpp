@@ -20,6 +20,7 @@ class PieceTrie::Builder {
       open.pop_back();
       place(range, &open);
     }
+    cells_.resize(end_ + kPadding);
     cells_.shrink_to_fit();
   }
 
@@ -60,10 +61,14 @@ class PieceTrie::Builder {
     open->insert(open->end(), children.begin(), children.end());
   }
 
+  // Many children fit only where little is placed yet, so their search starts near the end; the gaps they leave are
+  // filled by the many nodes with few children.
   uint32_t find_base(const std::vector<uint32_t>& bytes) {
+    size_t at = std::max<size_t>(first_to_try_, bytes.front() + 1);
+    const bool is_wide = bytes.size() > kFewChildren;
+    if (is_wide) at = std::max(at, end_ - std::min(end_, kNearEnd));
     size_t occupied = 0;
-    const size_t start = std::max<size_t>(first_to_try_, bytes.front() + 1);
-    for (size_t at = start;; ++at) {
+    for (const size_t start = at;; ++at) {
       if (at + kPadding > cells_.size()) cells_.resize(cells_.size() * 2 + kPadding);
       if (cells_[at].parent != kNowhere) {
         ++occupied;
@@ -73,16 +78,20 @@ class PieceTrie::Builder {
       const auto is_free = [&](uint32_t byte) { return cells_[base + byte].parent == kNowhere; };
       if (!std::all_of(bytes.begin(), bytes.end(), is_free)) continue;
       const size_t seen = at - start + 1;
-      if (seen > kScarceAfter && occupied * 20 > seen * 19) first_to_try_ = at;
+      if (!is_wide && seen > kScarceAfter && occupied * 20 > seen * 19) first_to_try_ = at;
+      end_ = std::max(end_, base + bytes.back() + 1);
       return static_cast<uint32_t>(base);
     }
   }
 
   static constexpr size_t kScarceAfter = 64;
+  static constexpr size_t kFewChildren = 4;
+  static constexpr size_t kNearEnd = 256;
 
   const std::vector<std::pair<std::string_view, int32_t>>& sorted_;
   std::vector<Cell>& cells_;
   size_t first_to_try_ = 1;
+  size_t end_ = 0;  // one past the last occupied cell
 };
 
 PieceTrie::PieceTrie(const std::vector<std::pair<std::string_view, int32_t>>& sorted) {

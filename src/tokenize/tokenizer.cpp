@@ -181,6 +181,13 @@ void Tokenizer::encode_pair(std::string_view a, std::string_view b, const Encode
   }
   work.a.clear();
   append_ids(a, limit, &work.a);
+  if (work.a.size() > room && work.b.size() > room && room % 2 == 1 && limit != kNoLimit) {
+    // The longer one gets the odd token, so both must be read to their ends.
+    work.a.clear();
+    work.b.clear();
+    append_ids(a, kNoLimit, &work.a);
+    append_ids(b, kNoLimit, &work.b);
+  }
   encoding->untruncated_length = static_cast<int32_t>(work.a.size() + work.b.size()) + kSpecial;
   const KeptLengths kept = room == kNoLimit
                                ? KeptLengths{work.a.size(), work.b.size()}

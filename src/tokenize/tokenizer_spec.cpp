@@ -128,6 +128,22 @@ void resolve_bert(const TokenizerFolder& folder, NamedTokens named, TokenizerSpe
   spec->ids = {id_of("pad_token"), id_of("unk_token"), id_of("cls_token"), id_of("sep_token"), id_of("mask_token")};
 }
 
+void check_pipeline_ids(const JsonFile& file, const TokenizerJsonPipeline& pipeline, const std::string& pad_name,
+                        const TokenizerSpec& spec) {
+  if (spec.ids.unk < 0) {
+    file.fail("model", fmt::format("the unknown token \"{}\" is not in the vocabulary", pipeline.unk_token));
+  }
+  if (spec.ids.pad < 0) {
+    file.fail("padding", fmt::format("the padding token \"{}\" is not in the vocabulary; name one as \"pad_token\" in "
+                                     "tokenizer_config.json",
+                                     pad_name));
+  }
+  const int32_t size = std::max(spec.vocab.size(), spec.added.max_id() + 1);
+  for (const int32_t id : {pipeline.cls_id, pipeline.sep_id}) {
+    if (id < 0 || id >= size) file.fail("post_processor", fmt::format("the id {} is not in the vocabulary", id));
+  }
+}
+
 // PreTrainedTokenizerFast: the pipeline of tokenizer.json decides; roles only add tokens that may stand in a text.
 void resolve_tokenizer_json(const TokenizerFolder& folder, TokenizerSpec* spec) {
   const TokenizerJsonPipeline pipeline = read_tokenizer_json_pipeline(folder.tokenizer_json);
@@ -147,15 +163,7 @@ void resolve_tokenizer_json(const TokenizerFolder& folder, TokenizerSpec* spec) 
   const std::string pad_name = pad != nullptr ? pad->content : pipeline.pad_token.value_or("[PAD]");
   spec->ids = {id_of(pad_name), spec->vocab.find(pipeline.unk_token), pipeline.cls_id, pipeline.sep_id,
                mask == nullptr ? -1 : id_of(mask->content)};
-  if (spec->ids.unk < 0)
-    folder.tokenizer_json.fail("model",
-                               fmt::format("the unknown token \"{}\" is not in the vocabulary", pipeline.unk_token));
-  if (spec->ids.pad < 0)
-    folder.tokenizer_json.fail(
-        "padding",
-        fmt::format(
-            "the padding token \"{}\" is not in the vocabulary; name one as \"pad_token\" in tokenizer_config.json",
-            pad_name));
+  check_pipeline_ids(folder.tokenizer_json, pipeline, pad_name, *spec);
 }
 
 }  // namespace
