@@ -24,7 +24,7 @@ class EvaluateCommand final : public Command {
 
   void declare(CLI::App& app) override {
     app.add_option("--model", model_folder_, "a model directory, for example run/best")->required();
-    app.add_option("--data", data_.train, "the labelled file")->required();
+    app.add_option("--data", data_path_, "the labelled file")->required();
     app.add_option("--columns", columns_, "text=NAME,text_pair=NAME,label=NAME: instead of the model's own");
     app.add_option("--output", output_folder_, "folder for results.json and predictions.tsv");
     app.add_option("--threads", run_.threads, "compute threads (default: affinity mask and CPU quota)")
@@ -34,15 +34,16 @@ class EvaluateCommand final : public Command {
   int run() override {
     const ComputeSettings compute = prepare_compute(run_);
     const OpenedModel opened = open_model(model_folder_);
-    data_.columns = opened.settings.columns;
-    apply_columns(data_.columns, columns_);
-    const auto table = read_split(data_.train, data_, true);
+    TableRequest request{.columns = opened.settings.columns, .needs_label = true};
+    request.is_pair_optional = opened.settings.is_pair_optional;
+    apply_columns(request.columns, columns_);
+    const auto table = read_split(data_path_, request);
     const Task& task = opened.model->task();
     const Dataset dataset =
         task.encode(table, opened.tokenizer, encode_settings(opened.settings, compute.threads), TargetUse::kNeeded);
     const RowOutputs outputs = compute_outputs(*opened.model, dataset, kDefaultEvalBatchTokens);
     const Evaluation evaluation = task.evaluate(outputs, dataset);
-    std::cout << data_.train << ": " << evaluation.rows << " rows, " << metrics_line(evaluation) << "\n"
+    std::cout << data_path_ << ": " << evaluation.rows << " rows, " << metrics_line(evaluation) << "\n"
               << evaluation.report;
     if (!output_folder_.empty()) {
       make_folders(output_folder_);
@@ -57,7 +58,7 @@ class EvaluateCommand final : public Command {
   std::string model_folder_;
   std::string columns_;
   std::string output_folder_;
-  DataOptions data_;
+  std::string data_path_;
   RunOptions run_;
 };
 

@@ -57,13 +57,12 @@ class PredictCommand final : public Command {
 
  private:
   std::shared_ptr<const Table> read_rows(const ModelSettings& settings) {
-    DataOptions data;
-    data.columns = settings.columns;
-    data.columns.label = "";
-    apply_columns(data.columns, columns_);
-    if (data_path_ != "-") return read_split(data_path_, data, false);
+    TableRequest request{.columns = settings.columns};
+    request.is_pair_optional = settings.is_pair_optional;
+    apply_columns(request.columns, columns_);
+    if (data_path_ != "-") return read_split(data_path_, request);
     std::string content{std::istreambuf_iterator<char>(std::cin), {}};
-    return std::make_shared<const Table>(parse_table("standard input", std::move(content), table_request(data, false)));
+    return std::make_shared<const Table>(parse_table("standard input", std::move(content), request));
   }
 
   void write(const Table& table, const Task& task, const RowOutputs& outputs) const {

@@ -10,6 +10,21 @@
 
 namespace bertft {
 
+namespace {
+
+// Appends one sequence, whose ids begin at `ids`.
+void append_part(PackedBatch& batch, std::span<const int32_t> ids, int32_t second_begin) {
+  const auto begin = static_cast<std::ptrdiff_t>(batch.ids.size());
+  const auto length = static_cast<std::ptrdiff_t>(ids.size());
+  batch.ids.insert(batch.ids.end(), ids.begin(), ids.end());
+  std::fill(batch.token_types.begin() + begin + second_begin, batch.token_types.begin() + begin + length, 1);
+  std::iota(batch.positions.begin() + begin, batch.positions.begin() + begin + length, 0);
+  batch.offsets.push_back(static_cast<int32_t>(begin + length));
+  batch.max_length = std::max(batch.max_length, static_cast<int32_t>(length));
+}
+
+}  // namespace
+
 PackedBatch pack_rows(const Dataset& dataset, std::span<const int64_t> rows) {
   int64_t tokens = 0;
   for (const int64_t row : rows) tokens += dataset.length(row);
@@ -23,18 +38,19 @@ PackedBatch pack_rows(const Dataset& dataset, std::span<const int64_t> rows) {
   batch.positions.resize(static_cast<size_t>(tokens));
   batch.offsets.reserve(rows.size() + 1);
   batch.offsets.push_back(0);
-  batch.rows.assign(rows.begin(), rows.end());
-  batch.parts.assign(rows.size(), 0);
+  batch.feature_width = dataset.feature_width();
   for (const int64_t row : rows) {
-    const std::span<const int32_t> ids = dataset.ids(row);
-    const auto begin = static_cast<std::ptrdiff_t>(batch.ids.size());
-    const auto length = static_cast<std::ptrdiff_t>(ids.size());
-    batch.ids.insert(batch.ids.end(), ids.begin(), ids.end());
-    std::fill(batch.token_types.begin() + begin + dataset.second_begin(row), batch.token_types.begin() + begin + length,
-              1);
-    std::iota(batch.positions.begin() + begin, batch.positions.begin() + begin + length, 0);
-    batch.offsets.push_back(static_cast<int32_t>(begin + length));
-    batch.max_length = std::max(batch.max_length, static_cast<int32_t>(length));
+    const std::span<const int32_t> lengths = dataset.part_lengths(row);
+    const std::span<const int32_t> second_begins = dataset.part_second_begins(row);
+    std::span<const int32_t> ids = dataset.ids(row);
+    for (size_t part = 0; part < lengths.size(); ++part) {
+      append_part(batch, ids.first(static_cast<size_t>(lengths[part])), second_begins[part]);
+      ids = ids.subspan(static_cast<size_t>(lengths[part]));
+      batch.rows.push_back(row);
+      batch.parts.push_back(static_cast<int32_t>(part));
+    }
+    const std::span<const float> features = dataset.features(row);
+    batch.features.insert(batch.features.end(), features.begin(), features.end());
   }
   return batch;
 }

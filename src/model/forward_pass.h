@@ -26,7 +26,9 @@ struct ForwardPass {
   ops::Sequences first_tokens;  // S sequences of one token: the shape after the last layer when only [CLS] is needed
   std::vector<int64_t> rows;    // [S] row of the data set that each sequence belongs to
   std::vector<int32_t> parts;   // [S] which sequence of its row
-  bool is_training = false;     // dropout only then
+  std::vector<float> features;  // [T, feature_width] real-valued inputs of tasks that have them; else empty
+  int64_t feature_width = 0;
+  bool is_training = false;  // dropout only then
   uint64_t seed = 0;
   int64_t step = 0;
 

@@ -17,6 +17,8 @@ ForwardPassPtr make_pass(const Dataset& dataset, std::span<const int64_t> rows, 
   pass->first_tokens = ops::single_rows(static_cast<int64_t>(batch.rows.size()));
   pass->rows = std::move(batch.rows);
   pass->parts = std::move(batch.parts);
+  pass->features = std::move(batch.features);
+  pass->feature_width = batch.feature_width;
   pass->is_training = settings.is_training;
   pass->seed = settings.seed;
   pass->step = settings.step;

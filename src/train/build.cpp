@@ -8,6 +8,7 @@
 #include "checkpoint/model_folder.h"
 #include "comm/local_communicator.h"
 #include "core/error.h"
+#include "core/log.h"
 #include "core/threads.h"
 #include "data/data_report.h"
 #include "data/labels.h"
@@ -80,13 +81,14 @@ ComputeSettings prepare_compute(const RunOptions& options) {
 TrainingJob build_training_job(RunConfig config) {
   check_run_config(config);
   const ComputeSettings compute = prepare_compute(config.run);
-  const TablePtr train_table = read_split(config.data.train, config.data, true);
+  const TablePtr train_table = read_split(config.data.train, table_request(config.data, true));
   const auto optional_table = [&](const std::string& path) {
-    return path.empty() ? TablePtr() : read_split(path, config.data, true);
+    return path.empty() ? TablePtr() : read_split(path, table_request(config.data, true));
   };
   const TablePtr dev_table = optional_table(config.data.dev);
   const TablePtr test_table = optional_table(config.data.test);
   const LabelTable labels = make_label_table(config.data.labels, *train_table);
+  for (const std::string& warning : labels.warnings()) log::warn(warning);
 
   const ModelFiles files = find_model_files(config.model.checkpoint);
   const EncoderConfig encoder = encoder_config(files.folder, config.model);

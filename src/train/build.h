@@ -40,14 +40,14 @@ struct TrainingJob {
   ModelSettings settings;
   TokenizerSource tokenizer_source;
   Dataset train;
-  std::optional<Dataset> dev;
-  std::optional<Dataset> test;
-  std::string data_report;
-  LoadSummary loaded;
-  std::unique_ptr<ModelBundle> model;
-  std::unique_ptr<Communicator> communicator;
-  std::unique_ptr<AdamW> optimizer;
-  std::unique_ptr<Sampler> sampler;
+  std::optional<Dataset> dev = {};
+  std::optional<Dataset> test = {};
+  std::string data_report = {};
+  LoadSummary loaded = {};
+  std::unique_ptr<ModelBundle> model = {};
+  std::unique_ptr<Communicator> communicator = {};
+  std::unique_ptr<AdamW> optimizer = {};
+  std::unique_ptr<Sampler> sampler = {};
 };
 
 struct ComputeSettings {

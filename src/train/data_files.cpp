@@ -7,8 +7,8 @@
 
 namespace bertft {
 
-std::shared_ptr<const Table> read_split(const std::string& path, const DataOptions& options, bool needs_label) {
-  auto table = std::make_shared<const Table>(read_table(path, table_request(options, needs_label)));
+std::shared_ptr<const Table> read_split(const std::string& path, const TableRequest& request) {
+  auto table = std::make_shared<const Table>(read_table(path, request));
   const ReadNotes& notes = table->notes();
   log::info(fmt::format("read {}: {} rows as {} ({})", path, table->rows(), notes.format, notes.header_reason));
   if (notes.replaced_parts > 0) {

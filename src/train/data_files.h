@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "data/columns.h"
 #include "data/dataset.h"
-#include "data/options.h"
 #include "data/table.h"
 #include "tasks/task.h"
 #include "tokenize/tokenizer.h"
@@ -14,7 +14,7 @@
 namespace bertft {
 
 // Logs what the reader found worth saying (format chosen, repaired bytes). Throws as read_table.
-std::shared_ptr<const Table> read_split(const std::string& path, const DataOptions& options, bool needs_label);
+std::shared_ptr<const Table> read_split(const std::string& path, const TableRequest& request);
 
 // The encode settings that a model's settings imply.
 EncodeSettings encode_settings(const ModelSettings& settings, int threads);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/error.h"
 #include "core/files.h"
@@ -55,6 +56,10 @@ std::vector<std::string> labels_of(const Json& config, const std::string& path) 
       throw CheckpointError(fmt::format("{}: id2label has no entry {}", path, labels.size()));
     }
     labels.push_back(label);
+  }
+  if (labels.size() < 2) throw CheckpointError(path + ": id2label has fewer than two labels: this is no classifier");
+  if (std::set<std::string>(labels.begin(), labels.end()).size() != labels.size()) {
+    throw CheckpointError(path + ": id2label names one label twice; give each class a name of its own");
   }
   return labels;
 }
@@ -107,7 +112,8 @@ ModelSettings read_model_settings(const std::string& folder) {
   settings.labels = labels_of(parse_json(config_path), config_path);
   const std::string path = folder + "/bert_finetune.json";
   if (!std::filesystem::exists(path)) {
-    settings.columns.text_pair = "";
+    settings.columns.text_pair = "text_pair";
+    settings.is_pair_optional = true;
     return settings;
   }
   const Json json = parse_json(path);

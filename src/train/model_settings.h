@@ -16,6 +16,7 @@ namespace bertft {
 struct ModelSettings {
   std::string task = "text_classification";
   ColumnNames columns;
+  bool is_pair_optional = false;  // a file may lack columns.text_pair (directories written elsewhere)
   int32_t max_length = 0;
   Truncation truncation = Truncation::kLongestFirst;
   Compat compat = Compat::kHf;
