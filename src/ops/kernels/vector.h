@@ -99,6 +99,17 @@ BERTFT_INLINE Float larger(Float a, Float b) {
 #endif
 }
 
+// The smaller of both; b where either is not a number.
+BERTFT_INLINE Float smaller(Float a, Float b) {
+#if defined(__AVX512F__)
+  return _mm512_min_ps(a, b);
+#elif defined(__AVX2__)
+  return _mm256_min_ps(a, b);
+#else
+  return select(a < b, a, b);
+#endif
+}
+
 // Lanes combined in the same fixed tree at every call.
 BERTFT_INLINE float sum_of_lanes(Float x) {
 #if defined(__AVX512F__)

@@ -59,8 +59,9 @@ struct Normal {
 BERTFT_INLINE Normal normal_distribution(Float u) {
   // 1 - Phi(|u|) = exp(-u^2 / 2) t Q(t) with t = 3 / (3 + |u|): relatively exact in the tails, too.
   const Float magnitude = __builtin_bit_cast(Float, __builtin_bit_cast(Word, u) & broadcast(0x7FFFFFFFu));
-  const Float square = u * u;
-  const Float lost = multiply_add(u, u, -square);
+  const Float bounded = smaller(broadcast(15.0f), magnitude);  // whose square is finite
+  const Float square = bounded * bounded;
+  const Float lost = multiply_add(bounded, bounded, -square);
   const Float exponential = exp_of_negative(square * broadcast(-0.5f), lost * broadcast(-0.5f));
   const Float t = broadcast(3.0f) / (magnitude + broadcast(3.0f));
   Float q = broadcast(-0.02276398242f);

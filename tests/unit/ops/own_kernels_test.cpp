@@ -1,6 +1,12 @@
 // Our own kernels at every instruction set of this machine against ATen operations in double precision.
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/gelu_backward.h>
+#include <ATen/ops/linspace.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include "ops/attention.h"
@@ -114,6 +120,19 @@ TEST_CASE("bias and GELU kernels agree with ATen") {
       CHECK(difference(dy, dy_expected) < kTolerance);
     });
   }
+}
+
+TEST_CASE("GELU and its gradient stay within two roundings of ATen's on a dense grid") {
+  const at::Tensor u = at::linspace(-12.0, 12.0, 200001, at::kFloat).view({1, -1});
+  const at::Tensor expected = at::gelu(u), slope_expected = at::gelu_backward(at::ones_like(u), u);
+  for_each_kernel_level([&](InstructionSet level) {
+    at::Tensor copy = u.clone(), slope = at::ones_like(u);
+    const at::Tensor y = bias_gelu(copy, at::zeros({u.size(1)}));
+    bias_gelu_backward(slope, u);
+    CAPTURE(instruction_set_name(level));
+    CHECK((y - expected).abs().div(u.abs().clamp_min(1.0)).max().item<float>() < 2.5e-7f);
+    CHECK((slope - slope_expected).abs().max().item<float>() < 2.5e-7f);
+  });
 }
 
 TEST_CASE("residual norm kernels agree with ATen") {
