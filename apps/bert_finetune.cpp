@@ -29,7 +29,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
 
 // The command that the arguments name; `train` when they begin with an option.
 Command& choose(const std::vector<std::unique_ptr<Command>>& commands, std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments.front().starts_with("-")) arguments.insert(arguments.begin(), "train");
+  if (arguments.front().starts_with("-")) arguments.insert(arguments.begin(), "train");
   std::vector<std::string> names;
   for (const auto& command : commands) {
     names.push_back(command->name());
@@ -47,8 +47,9 @@ int run(std::vector<std::string> arguments) {
   app.require_subcommand(1);
   const auto commands = all_commands();
   for (const auto& command : commands) command->declare(*app.add_subcommand(command->name(), command->summary()));
-  const bool is_question = !arguments.empty() && (arguments.front() == "--version" || arguments.front() == "--help" ||
-                                                  arguments.front() == "-h");
+  if (arguments.empty()) arguments = {"--help"};
+  const bool is_question =
+      (arguments.front() == "--version" || arguments.front() == "--help" || arguments.front() == "-h");
   Command* chosen = is_question ? nullptr : &choose(commands, arguments);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -26,6 +26,10 @@ std::unique_ptr<Command> make_tokenize_command();
 std::unique_ptr<Command> make_inspect_command();
 std::unique_ptr<Command> make_help_command();
 
+// Throws ConfigError when an argument that `command` cannot do without was not given. (Not left to the parser, which
+// would report it before a misspelt option.)
+void require_argument(const std::string& command, const std::string& value, const std::string& what);
+
 // Throws ConfigError when `name` is a command that other builds have.
 void refuse_command_not_built(const std::string& name);
 

@@ -23,8 +23,8 @@ class EvaluateCommand final : public Command {
   std::string summary() const override { return "score a model directory on a labelled file"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("--model", model_folder_, "a model directory, for example run/best")->required();
-    app.add_option("--data", data_path_, "the labelled file")->required();
+    app.add_option("--model", model_folder_, "a model directory, for example run/best");
+    app.add_option("--data", data_path_, "the labelled file");
     app.add_option("--columns", columns_, "text=NAME,text_pair=NAME,label=NAME: instead of the model's own");
     app.add_option("--output", output_folder_, "folder for results.json and predictions.tsv");
     app.add_option("--threads", run_.threads, "compute threads (default: affinity mask and CPU quota)")
@@ -32,6 +32,8 @@ class EvaluateCommand final : public Command {
   }
 
   int run() override {
+    require_argument(name(), model_folder_, "--model DIR");
+    require_argument(name(), data_path_, "--data FILE");
     const ComputeSettings compute = prepare_compute(run_);
     const OpenedModel opened = open_model(model_folder_);
     TableRequest request{.columns = opened.settings.columns, .needs_label = true};

@@ -26,11 +26,12 @@ class InspectCommand final : public Command {
   std::string summary() const override { return "show what a checkpoint holds and what would be loaded"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("path", path_, "a model folder, or a safetensors file")->required();
+    app.add_option("path", path_, "a model folder, or a safetensors file");
     app.add_flag("--tensors", lists_tensors_, "also list every tensor");
   }
 
   int run() override {
+    require_argument(name(), path_, "a model folder or file");
     const ModelFiles files = find_model_files(path_);
     const TensorFile weights = TensorFile::open(files.weights);
     show_tensors(weights);

@@ -24,8 +24,8 @@ class PredictCommand final : public Command {
   std::string summary() const override { return "predict labels for a file or standard input"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("--model", model_folder_, "a model directory, for example run/best")->required();
-    app.add_option("--data", data_path_, "the file of rows, or - for standard input")->required();
+    app.add_option("--model", model_folder_, "a model directory, for example run/best");
+    app.add_option("--data", data_path_, "the file of rows, or - for standard input");
     app.add_option("--columns", columns_, "text=NAME,text_pair=NAME: instead of the model's own");
     app.add_option("--output", output_path_, "the file to write, or - for standard output")->capture_default_str();
     app.add_option("--format", output_format_, "form of the output: tsv")->capture_default_str();
@@ -38,6 +38,8 @@ class PredictCommand final : public Command {
   }
 
   int run() override {
+    require_argument(name(), model_folder_, "--model DIR");
+    require_argument(name(), data_path_, "--data FILE");
     if (output_format_ != "tsv") {
       const bool is_later = output_format_ == "csv" || output_format_ == "jsonl";
       throw ConfigError(

@@ -19,7 +19,7 @@ class TokenizeCommand final : public Command {
   std::string summary() const override { return "show pieces, ids and token types of texts"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("--model", model_folder_, "a folder with tokenizer files")->required();
+    app.add_option("--model", model_folder_, "a folder with tokenizer files");
     auto* text = app.add_option("text", text_, "one text (with --pair: its first tab divides a pair)");
     app.add_option("--data", data_path_, "a file with one text per line (LF), or - for standard input")->excludes(text);
     app.add_flag("--pair", is_pair_, "the first tab of each line divides a pair");
@@ -28,6 +28,7 @@ class TokenizeCommand final : public Command {
   }
 
   int run() override {
+    require_argument(name(), model_folder_, "--model DIR");
     const Tokenizer tokenizer = Tokenizer::load(model_folder_, parse_compat(compat_));
     if (data_path_.empty()) {
       show(tokenizer, text_);

@@ -24,7 +24,7 @@ class TrainCommand final : public Command {
   std::string summary() const override { return "fine-tune a checkpoint (the default command)"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("--config", config_path_, "the YAML file of the run")->required();
+    app.add_option("--config", config_path_, "the YAML file of the run");
     app.add_option("--set", overrides_, "section.key=value, overrides the YAML; may be repeated")
         ->allow_extra_args(false);
     app.add_option("--comm", comm_, "aiacc or horovod: sets comm.mode");
@@ -37,6 +37,7 @@ class TrainCommand final : public Command {
   }
 
   int run() override {
+    require_argument(name(), config_path_, "--config FILE");
     refuse_what_is_not_built();
     RunConfig config = load_run_config(config_path_);
     for (const std::string& assignment : overrides_) apply_override(config, assignment, "--set");

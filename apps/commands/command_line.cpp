@@ -1,10 +1,16 @@
-// Commands that the design has and this build has not: refused by name, with what to do instead.
+// What every command line is checked for: arguments that are needed, and commands that other builds have.
 #include <map>
 
 #include "commands/command.h"
 #include "core/error.h"
 
 namespace bertft {
+
+void require_argument(const std::string& command, const std::string& value, const std::string& what) {
+  if (!value.empty()) return;
+  throw ConfigError("command line: " + command + " needs " + what + ". `bert_finetune help " + command +
+                    "` shows what is known");
+}
 
 void refuse_command_not_built(const std::string& name) {
   static const std::map<std::string, std::string> commands = {
