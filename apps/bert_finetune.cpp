@@ -56,8 +56,8 @@ int run(std::vector<std::string> arguments) {
   } catch (const CLI::Success& success) {
     return app.exit(success);
   } catch (const CLI::ParseError& failure) {
-    throw ConfigError(std::string("command line: ") + failure.what() + ". `bert_finetune help " +
-                      (chosen != nullptr ? chosen->name() : "") + "` shows what is known");
+    const CLI::App* parsed = chosen != nullptr ? app.get_subcommand(chosen->name()) : &app;
+    throw ConfigError(bertft::explain_parse_error(failure, *parsed, arguments));
   }
   if (chosen->name() != "help") bertft::refuse_more_than_one_process();
   return chosen->run();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <CLI/Error.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,10 @@ std::unique_ptr<Command> make_help_command();
 // Throws ConfigError when an argument that `command` cannot do without was not given. (Not left to the parser, which
 // would report it before a misspelt option.)
 void require_argument(const std::string& command, const std::string& value, const std::string& what);
+
+// What the parser said, made one message: with the nearest known option for one that `app` does not have.
+std::string explain_parse_error(const CLI::ParseError& failure, const CLI::App& app,
+                                const std::vector<std::string>& arguments);
 
 // Throws ConfigError when `name` is a command that other builds have.
 void refuse_command_not_built(const std::string& name);

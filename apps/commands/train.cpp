@@ -32,7 +32,7 @@ class TrainCommand final : public Command {
     app.add_option("--trace", requests_.trace_path, "write one JSON line per step to this file");
     app.add_option("--dump-step", dump_, "N FILE.safetensors: write logits and gradients of step N")->expected(2);
     app.add_flag("--print-config", prints_config_, "print the resolved configuration with origins, and stop");
-    app.add_flag("--resume{}", resume_, "not in this build");
+    resume_option_ = app.add_option("--resume", resume_, "not in this build")->expected(0, 1);
     app.add_flag("--profile", has_profile_, "not in this build");
   }
 
@@ -59,7 +59,7 @@ class TrainCommand final : public Command {
 
  private:
   void refuse_what_is_not_built() const {
-    if (!resume_.empty()) {
+    if (resume_option_->count() > 0) {
       throw ConfigError("--resume: not in this build; training state is not saved. Start again with --overwrite");
     }
     if (has_profile_) throw ConfigError("--profile: not in this build");
@@ -98,6 +98,7 @@ class TrainCommand final : public Command {
   std::string comm_;
   std::vector<std::string> dump_;
   std::string resume_;
+  CLI::Option* resume_option_ = nullptr;
   bool may_overwrite_ = false;
   bool prints_config_ = false;
   bool has_profile_ = false;

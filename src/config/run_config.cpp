@@ -62,8 +62,8 @@ std::string describe(const OptionTable& table, const Option& option) {
   std::string line = fmt::format("  {}  ({}", pad(full_key_of(table, option.key), 28), option_type_text(option));
   if (!option.choices.empty()) line += ": " + join(option.choices, ", ");
   if (!option.unit.empty()) line += ", " + option.unit;
-  if (option.min && option.max) line += fmt::format(", {:g} to {:g}", *option.min, *option.max);
-  if (option.min && !option.max) line += fmt::format(", at least {:g}", *option.min);
+  if (option.min && option.max) line += fmt::format(", {} to {}", *option.min, *option.max);
+  if (option.min && !option.max) line += fmt::format(", at least {}", *option.min);
   const std::string value = option_value_text(option);
   line += fmt::format("; default {}", value.empty() ? "none" : value);
   if (!option.auto_rule.empty()) line += " = " + option.auto_rule;

@@ -41,7 +41,7 @@ std::optional<T> parse_number(const std::string& text) {
   T value{};
   const char* begin = text.data();
   const char* end = begin + text.size();
-  if (begin != end && *begin == '+') ++begin;
+  if (text.size() > 1 && *begin == '+' && begin[1] != '-') ++begin;
   const auto [stop, error] = std::from_chars(begin, end, value);
   if (error != std::errc{} || stop != end) return std::nullopt;
   if constexpr (std::is_same_v<T, double>) {
@@ -58,9 +58,9 @@ std::optional<int64_t> parse_integer(const std::string& text) {
 }
 
 std::string range_text(const Option& option) {
-  if (option.min && option.max) return fmt::format("between {:g} and {:g}", *option.min, *option.max);
-  if (option.min) return fmt::format("at least {:g}", *option.min);
-  return fmt::format("at most {:g}", *option.max);
+  if (option.min && option.max) return fmt::format("between {} and {}", *option.min, *option.max);
+  if (option.min) return fmt::format("at least {}", *option.min);
+  return fmt::format("at most {}", *option.max);
 }
 
 // Turns texts into one value of the target's type; holds what is needed for a message.
@@ -97,7 +97,7 @@ class Setter {
   const std::string& single() const {
     if (texts_.size() != 1) {
       throw ConfigError(
-          fmt::format("{}: {}: a single {} is needed, not a list", place_, key_, option_type_text(option_)));
+          fmt::format("{}: {}: {} is needed, not a list", place_, key_, option_type_text(option_)));
     }
     return texts_.front();
   }
