@@ -168,7 +168,10 @@ void swap_link(const std::string& target, const std::string& link) {
   std::filesystem::remove(temporary, error);
   std::filesystem::create_directory_symlink(target, temporary, error);
   if (!error) std::filesystem::rename(temporary, link, error);
-  if (error) throw ResourceError(fmt::format("cannot link {} to {}: {}", link, target, error.message()));
+  if (!error) return;
+  const std::string cause = error.message();
+  std::filesystem::remove(temporary, error);
+  throw ResourceError(fmt::format("cannot link {} to {}: {}", link, target, cause));
 }
 
 std::string explain_impostor(std::string_view first_bytes, const std::string& path) {
