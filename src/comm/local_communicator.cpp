@@ -17,7 +17,8 @@ void LocalCommunicator::step_begin(int64_t) {
 
 void LocalCommunicator::mark_ready(int unit) {
   check(is_in_step_, "mark_ready() outside a step");
-  char& flag = is_ready_.at(static_cast<size_t>(unit));
+  check(unit >= 0 && static_cast<size_t>(unit) < is_ready_.size(), "mark_ready() of a unit that is not in the layout");
+  char& flag = is_ready_[static_cast<size_t>(unit)];
   check(flag == 0, "a unit was marked ready twice in one step");
   flag = 1;
 }
