@@ -18,7 +18,7 @@ OptionTable optimizer_option_table(OptimizerOptions& options) {
                      {.key = "eps",
                       .target = &options.epsilon,
                       .help = "added to the root of the second moment",
-                      .min = 0.0,
+                      .min = 1e-15,
                       .max = 1.0},
                      {.key = "weight_decay",
                       .target = &options.weight_decay,

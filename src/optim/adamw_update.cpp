@@ -1,0 +1,67 @@
+#include "optim/adamw_update.h"
+
+#include <ATen/ops/mul.h>
+#include <ATen/ops/sqrt.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace bertft {
+namespace {
+
+constexpr int64_t kBlock = 1 << 15;  // elements per piece of work
+
+// Inlined into each clone below, so that it is compiled for that clone's instruction set.
+template <typename T>
+__attribute__((always_inline)) inline void update(T* w, const T* g, T* m, T* v, int64_t count,
+                                                  const AdamWConstants<T>& c) {
+  for (int64_t i = 0; i < count; ++i) {
+    const T gradient = g[i] * c.gradient_scale;
+    m[i] = m[i] + c.share1 * (gradient - m[i]);
+    v[i] = c.beta2 * v[i] + c.share2 * gradient * gradient;
+    const T denominator = std::sqrt(v[i]) / c.root_correction + c.epsilon;
+    w[i] = w[i] * c.keep - c.step_size * (m[i] / denominator);
+  }
+}
+
+__attribute__((target_clones("avx512f", "avx2", "default"))) void update_block(float* w, const float* g, float* m,
+                                                                               float* v, int64_t count,
+                                                                               const AdamWConstants<float>& c) {
+  update(w, g, m, v, count, c);
+}
+
+__attribute__((target_clones("avx512f", "avx2", "default"))) void update_block(double* w, const double* g, double* m,
+                                                                               double* v, int64_t count,
+                                                                               const AdamWConstants<double>& c) {
+  update(w, g, m, v, count, c);
+}
+
+template <typename T>
+void update_in_blocks(T* w, const T* g, T* m, T* v, int64_t count, const AdamWConstants<T>& c) {
+  const int64_t blocks = (count + kBlock - 1) / kBlock;
+#pragma omp parallel for schedule(static)
+  for (int64_t b = 0; b < blocks; ++b) {
+    const int64_t at = b * kBlock;
+    update_block(w + at, g + at, m + at, v + at, std::min(kBlock, count - at), c);
+  }
+}
+
+}  // namespace
+
+void adamw_update(float* w, const float* g, float* m, float* v, int64_t count, const AdamWConstants<float>& c) {
+  update_in_blocks(w, g, m, v, count, c);
+}
+
+void adamw_update(double* w, const double* g, double* m, double* v, int64_t count, const AdamWConstants<double>& c) {
+  update_in_blocks(w, g, m, v, count, c);
+}
+
+void adamw_update_with_aten(at::Tensor w, const at::Tensor& g, at::Tensor m, at::Tensor v,
+                            const AdamWConstants<double>& c) {
+  const at::Tensor gradient = at::mul(g, c.gradient_scale);
+  m.lerp_(gradient, c.share1);
+  v.mul_(c.beta2).addcmul_(gradient, gradient, c.share2);
+  w.mul_(c.keep).addcdiv_(m, at::sqrt(v).div_(c.root_correction).add_(c.epsilon), -c.step_size);
+}
+
+}  // namespace bertft
