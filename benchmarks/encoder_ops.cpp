@@ -349,9 +349,9 @@ int main(int argc, char** argv) {
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 15;
   bertft::ops::measures_processor_time = threads == 1;
   const auto environment = bertft::ops::prepare_cpu(threads);
-  fmt::print("{} threads, kernels {}, MKL_CBWR {}, medians of {} rounds, {}\n", threads,
-             bertft::instruction_set_name(bertft::instruction_set()), environment.blas_mode, rounds,
-             threads == 1 ? "processor time" : "wall clock");
+  fmt::print("{} threads, kernels {}, products by {}, MKL_CBWR {}, medians of {} rounds, {}\n", threads,
+             bertft::instruction_set_name(bertft::instruction_set()), environment.products, environment.blas_mode,
+             rounds, threads == 1 ? "processor time" : "wall clock");
   const std::vector<int32_t> short_texts = bertft::ops::short_texts();
   bertft::ops::measure(Shape{"MiniLM-L6 short", 384, 1536, 12, 6, short_texts}, rounds);
   bertft::ops::measure(Shape{"MiniLM-L6 long", 384, 1536, 12, 6, {512, 512, 512, 512}}, std::max(3, rounds / 5));

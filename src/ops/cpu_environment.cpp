@@ -9,6 +9,7 @@
 #endif
 
 #include "core/error.h"
+#include "ops/matrix_product.h"
 
 namespace bertft::ops {
 namespace {
@@ -44,7 +45,7 @@ CpuEnvironment prepare_cpu(int threads) {
   at::set_num_threads(threads);
 #pragma omp parallel num_threads(threads)
   flush_denormals();
-  return {threads, std::getenv("MKL_CBWR")};
+  return {threads, std::getenv("MKL_CBWR"), product_library_name(product_library())};
 }
 
 }  // namespace bertft::ops

@@ -9,6 +9,7 @@ namespace bertft::ops {
 struct CpuEnvironment {
   int threads = 1;
   std::string blas_mode;  // MKL_CBWR, as the user or this function set it
+  std::string products;   // what multiplies fp32 matrices: "own" kernels or the "blas"
 };
 
 // Sets the number of OpenMP, BLAS and ATen threads, flushes denormal numbers to zero in every one of them (moments of

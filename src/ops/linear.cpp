@@ -4,9 +4,9 @@
 
 #include "core/error.h"
 #include "ops/aten_path.h"
-#include "ops/blas.h"
 #include "ops/implementation.h"
 #include "ops/kernels/cpu_kernels.h"
+#include "ops/matrix_product.h"
 #include "ops/raw.h"
 #include "ops/shapes.h"
 

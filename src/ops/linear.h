@@ -1,5 +1,5 @@
 // Matrix products of linear layers, without bias (the operation that follows adds it). Rows may be strided (column
-// slices of a wider matrix) as long as the last dimension is contiguous. fp32 on the CPU calls the BLAS directly.
+// slices of a wider matrix) as long as the last dimension is contiguous. fp32 on the CPU takes matrix_product.h.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -123,6 +123,17 @@ constexpr int64_t attention_scratch_floats(int64_t max_length, int64_t head_dim)
   return (2 * head_dim + 2 * kQueriesPerBlock) * ((max_length + 15) / 16 * 16) + 2 * kQueriesPerBlock;
 }
 
+// c = op(a) op(b) + beta c with op(a) [rows, depth], op(b) [depth, columns], c [rows, columns], none of them 0. op
+// transposes or not. With beta = 0 c is not read.
+struct MatrixProduct {
+  int64_t rows, columns, depth;
+  ConstMatrix a, b;
+  bool a_transposed, b_transposed;
+  float beta;
+  Matrix c;
+  float* scratch;  // product_scratch_floats(columns, depth, threads), 64-byte aligned
+};
+
 struct CpuKernels {
   // x becomes u = x + bias; y = gelu(u).
   void (*bias_gelu)(int64_t rows, int64_t width, Matrix x, const float* bias, Matrix y);
@@ -137,6 +148,8 @@ struct CpuKernels {
   void (*scatter_rows)(const RowScatter& call);
   void (*attention)(const AttentionForward& call);
   void (*attention_backward)(const AttentionBackward& call);
+  int64_t (*product_scratch_floats)(int64_t columns, int64_t depth, int64_t threads);
+  void (*multiply_matrices)(const MatrixProduct& call);
 };
 
 }  // namespace bertft::ops

