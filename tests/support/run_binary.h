@@ -15,8 +15,8 @@ struct RunResult {
 
 struct RunRequest {
   std::vector<std::string> arguments;
-  std::string input;                                             // standard input
-  std::vector<std::pair<std::string, std::string>> environment;  // added to this process's
+  std::string input;                                                  // standard input
+  std::vector<std::pair<std::string, std::string>> environment = {};  // added to this process's
 };
 
 // The executable under test: $BERTFT_BINARY, or the one this build made.

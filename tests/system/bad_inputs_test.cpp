@@ -1,0 +1,319 @@
+// Bad input of every kind: one message with place and remedy, the right exit code, and nothing written or lost.
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/files.h"
+#include "tests/support/job_folder.h"
+#include "tests/support/test.h"
+
+namespace bertft::test {
+namespace {
+
+struct BadInput {
+  std::string name;
+  std::function<void(const JobFolder&)> spoil;
+  int exit_code;
+  std::vector<std::string> fragments;  // each must be in the message
+  std::vector<std::string> arguments = {};
+};
+
+auto set_line(const std::string& from, const std::string& to) {
+  return [=](const JobFolder& job) { job.replace("c.yaml", from, to); };
+}
+
+auto replace_in(const std::string& file, const std::string& from, const std::string& to) {
+  return [=](const JobFolder& job) { job.replace(file, from, to); };
+}
+
+auto nothing() {
+  return [](const JobFolder&) {};
+}
+
+std::string header_length(uint64_t bytes) {
+  std::string text;
+  for (int i = 0; i < 8; ++i) text += static_cast<char>(bytes >> (8 * i) & 0xff);
+  return text;
+}
+
+std::vector<BadInput> config_cases() {
+  return {
+      {"misspelt section",
+       set_line("optimizer:", "optimiser:"),
+       2,
+       {"c.yaml:", "optimiser.learning_rate", "optimizer.learning_rate"}},
+      {"misspelt key", set_line("epochs: 2", "epoch: 2"), 2, {"c.yaml:9", "unknown key 'train.epoch'", "train.epochs"}},
+      {"key in no section",
+       set_line("train:\n  epochs: 2", "epochs: 2\ntrain:"),
+       2,
+       {"unknown key 'epochs'", "train.epochs"}},
+      {"key set twice",
+       set_line("epochs: 2", "epochs: 2\n  epochs: 3"),
+       2,
+       {"c.yaml:10", "'train.epochs' is set twice"}},
+      {"text for an integer",
+       set_line("epochs: 2", "epochs: two"),
+       2,
+       {"c.yaml:9: train.epochs", "'two'", "an integer"}},
+      {"fraction for an integer", set_line("epochs: 2", "epochs: 2.5"), 2, {"c.yaml:9: train.epochs", "an integer"}},
+      {"zero epochs", set_line("epochs: 2", "epochs: 0"), 2, {"c.yaml:9: train.epochs", "out of range", "between 1"}},
+      {"negative rate", set_line("1.0e-3", "-1.0e-3"), 2, {"optimizer.learning_rate", "out of range"}},
+      {"rate that is no number", set_line("1.0e-3", ".nan"), 2, {"optimizer.learning_rate", "a number"}},
+      {"list for a number", set_line("1.0e-3", "[1, 2]"), 2, {"optimizer.learning_rate", "not a list"}},
+      {"map for a value", set_line("epochs: 2", "epochs: {a: 2}"), 2, {"unknown key 'train.epochs.a'"}},
+      {"no value", set_line("epochs: 2", "epochs:"), 2, {"c.yaml:9", "train.epochs: there is no value"}},
+      {"unknown choice", set_line("max_length: 16", "truncation: longest"), 2, {"model.truncation", "longest_first"}},
+      {"yes for a boolean",
+       set_line("model:", "deterministic: yes\nmodel:"),
+       2,
+       {"c.yaml:1: deterministic", "true or false"}},
+      {"broken YAML", set_line("model:", "model: ["), 2, {"c.yaml:", "not valid YAML"}},
+      {"empty file", [](const JobFolder& job) { job.write("c.yaml", ""); }, 2, {"c.yaml", "empty"}},
+      {"a list at the top",
+       [](const JobFolder& job) { job.write("c.yaml", "- a\n- b\n"); },
+       2,
+       {"c.yaml:1", "a map of sections"}},
+      {"unset variable",
+       set_line("dir: run", "dir: ${BERTFT_NOT_SET}/run"),
+       2,
+       {"output.dir", "BERTFT_NOT_SET is not set"}},
+      {"variable without end", set_line("dir: run", "dir: ${HOME/run"), 2, {"output.dir", "without '}'"}},
+      {"no training file named", set_line("  train: train.tsv\n", ""), 2, {"data.train: not set"}},
+      {"no checkpoint named", set_line("  checkpoint: checkpoint\n", ""), 2, {"model.checkpoint: not set"}},
+      {"no output named", set_line("output:\n  dir: run", ""), 2, {"output.dir: not set"}},
+      {"two batch sizes",
+       set_line("epochs: 2", "epochs: 2\n  batch_size_per_rank: 4"),
+       2,
+       {"train.global_batch_size (4", "set exactly one"}},
+      {"epochs and steps",
+       set_line("epochs: 2", "epochs: 2\n  max_steps: 4"),
+       2,
+       {"train.epochs", "train.max_steps", "set exactly one"}},
+      {"warm-up longer than the run",
+       set_line("optimizer:", "schedule: {warmup_steps: 100}\noptimizer:"),
+       2,
+       {"schedule.warmup_steps (100)", "6 steps"}},
+      {"key of another build",
+       set_line("epochs: 2", "epochs: 2\n  label_smoothing: 0.1"),
+       2,
+       {"train.label_smoothing: not in this build"}},
+      {"value of another build",
+       set_line("learning_rate: 1.0e-3", "type: lamb"),
+       2,
+       {"optimizer.type=lamb: not in this build", "adamw"}},
+      {"section of another build",
+       set_line("output:", "distill: {teacher: x}\noutput:"),
+       2,
+       {"distill", "not in this build"}},
+      {"precision of another build",
+       set_line("model:", "precision: bf16\nmodel:"),
+       2,
+       {"precision=bf16: not in this build", "fp32"}},
+      {"no such device", set_line("model:", "device: cuda\nmodel:"), 2, {"device: cuda", "CPU"}},
+      {"max_length beyond the positions",
+       set_line("max_length: 16", "max_length: 33"),
+       2,
+       {"model.max_length: 33", "32 positions"}},
+      {"one column for two things",
+       set_line("  test: test.tsv", "  columns: {text: text, text_pair: text}"),
+       2,
+       {"data.columns.text", "same column"}},
+      {"override without a value",
+       nothing(),
+       2,
+       {"--set train.epochs", "section.key=value"},
+       {"--set", "train.epochs"}},
+      {"override of no key", nothing(), 2, {"--set", "'train.epoch'", "train.epochs"}, {"--set", "train.epoch=1"}},
+      {"unknown option", nothing(), 2, {"--overwite", "--overwrite"}, {"--overwite"}},
+      {"dump of no step", nothing(), 2, {"--dump-step", "'x' is not a step"}, {"--dump-step", "x", "y"}},
+      {"unknown mode", nothing(), 2, {"comm.mode", "'nccl'", "aiacc, horovod"}, {"--comm=nccl"}},
+      {"resume", nothing(), 2, {"--resume: not in this build"}, {"--resume"}},
+  };
+}
+
+std::vector<BadInput> data_cases() {
+  return {
+      {"no training file", [](const JobFolder& job) { job.remove("train.tsv"); }, 3, {"train.tsv", "No such file"}},
+      {"a folder for a file", set_line("train: train.tsv", "train: checkpoint"), 3, {"checkpoint", "folder"}},
+      {"empty training file", [](const JobFolder& job) { job.write("train.tsv", ""); }, 3, {"train.tsv"}},
+      {"header and no rows",
+       [](const JobFolder& job) { job.write("train.tsv", "label\ttext\n"); },
+       3,
+       {"train.tsv", "no rows"}},
+      {"ragged row",
+       [](const JobFolder& job) { job.append("train.tsv", "good\ta\tb\n"); },
+       3,
+       {"train.tsv:12", "3", "2"}},
+      {"short row", replace_in("train.tsv", "bad\tthe bad book", "bad the bad book"), 3, {"train.tsv:3", "1", "2"}},
+      {"second header", [](const JobFolder& job) { job.append("train.tsv", "label\ttext\n"); }, 3, {"train.tsv:12"}},
+      {"no label column", replace_in("train.tsv", "label\t", "class\t"), 3, {"train.tsv", "label", "class"}},
+      {"no text column", set_line("data:", "data:\n  columns: {text: title}"), 3, {"train.tsv", "title"}},
+      {"missing label",
+       [](const JobFolder& job) { job.append("train.tsv", "\ta film\n"); },
+       3,
+       {"train.tsv:12", "label"}},
+      {"one class",
+       [](const JobFolder& job) { job.write("train.tsv", "label\ttext\ngood\ta\ngood\tb\n"); },
+       3,
+       {"train.tsv", "good"}},
+      {"unknown label in dev",
+       [](const JobFolder& job) { job.append("dev.tsv", "goood\ta film\n"); },
+       3,
+       {"dev.tsv:4", "'goood'", "good"}},
+      {"label that is not given", set_line("data:", "data:\n  labels: [good, ugly]"), 3, {"train.tsv:3", "'bad'"}},
+      {"label given twice", set_line("data:", "data:\n  labels: [good, good]"), 2, {"data.labels", "good"}},
+      {"CSV",
+       [](const JobFolder& job) {
+         job.write("train.csv", "label,text\ngood,a\n");
+         job.replace("c.yaml", "train.tsv", "train.csv");
+       },
+       3,
+       {"train.csv", "csv"}},
+      {"UTF-16",
+       [](const JobFolder& job) { job.write("train.tsv", std::string("\xFF\xFEl\0a\0", 6)); },
+       3,
+       {"train.tsv", "UTF-16"}},
+      {"LFS pointer as data",
+       [](const JobFolder& job) {
+         job.write("train.tsv", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n");
+       },
+       3,
+       {"train.tsv", "Git LFS pointer", "12345"}},
+  };
+}
+
+std::vector<BadInput> checkpoint_cases() {
+  return {
+      {"no checkpoint", set_line("checkpoint: checkpoint", "checkpoint: nowhere"), 3, {"nowhere"}},
+      {"folder without weights",
+       [](const JobFolder& job) { job.remove("checkpoint/model.safetensors"); },
+       3,
+       {"model.safetensors"}},
+      {"PyTorch weights",
+       [](const JobFolder& job) {
+         job.remove("checkpoint/model.safetensors");
+         job.write("checkpoint/pytorch_model.bin", "PK");
+       },
+       3,
+       {"pytorch_model.bin", "not in this build"}},
+      {"no config.json", [](const JobFolder& job) { job.remove("checkpoint/config.json"); }, 3, {"config.json"}},
+      {"config.json cut short",
+       [](const JobFolder& job) { job.write("checkpoint/config.json", "{\"model_type\": "); },
+       3,
+       {"config.json", "not valid JSON"}},
+      {"another family",
+       replace_in("checkpoint/config.json", "\"bert\"", "\"gpt2\""),
+       3,
+       {"config.json", "gpt2", "known: bert"}},
+      {"another activation", replace_in("checkpoint/config.json", "\"gelu\"", "\"swish\""), 3, {"hidden_act", "swish"}},
+      {"heads that do not divide",
+       replace_in("checkpoint/config.json", "\"num_attention_heads\": 2", "\"num_attention_heads\": 3"),
+       3,
+       {"num_attention_heads", "must divide"}},
+      {"more layers than weights",
+       replace_in("checkpoint/config.json", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3"),
+       3,
+       {"encoder.layer.2"}},
+      {"fewer layers than weights",
+       replace_in("checkpoint/config.json", "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1"),
+       3,
+       {"encoder.layer.1"}},
+      {"another hidden size",
+       replace_in("checkpoint/config.json", "\"hidden_size\": 16", "\"hidden_size\": 32"),
+       3,
+       {"model.safetensors", "[16", "[32"}},
+      {"vocabulary larger than the table",
+       [](const JobFolder& job) { job.append("checkpoint/vocab.txt", "more\n"); },
+       3,
+       {"17", "16", "vocab"}},
+      {"no vocabulary", [](const JobFolder& job) { job.remove("checkpoint/vocab.txt"); }, 3, {"vocab.txt"}},
+      {"vocabulary without [CLS]", replace_in("checkpoint/vocab.txt", "[CLS]", "[cls]"), 3, {"[CLS]"}},
+      {"another tokenizer",
+       replace_in("checkpoint/tokenizer_config.json", "BertTokenizer", "XLMRobertaTokenizer"),
+       3,
+       {"XLMRobertaTokenizer", "tokenizer_config.json"}},
+      {"weights cut short",
+       [](const JobFolder& job) {
+         const std::string all = read_file(job.path("checkpoint/model.safetensors"));
+         job.write("checkpoint/model.safetensors", all.substr(0, all.size() - 100));
+       },
+       3,
+       {"model.safetensors"}},
+      {"weights of a few bytes",
+       [](const JobFolder& job) { job.write("checkpoint/model.safetensors", "abc"); },
+       3,
+       {"model.safetensors"}},
+      {"absurd header size",
+       [](const JobFolder& job) { job.write("checkpoint/model.safetensors", header_length(uint64_t{1} << 62) + "{}"); },
+       3,
+       {"model.safetensors"}},
+      {"header that is no JSON",
+       [](const JobFolder& job) { job.write("checkpoint/model.safetensors", header_length(8) + "{\"a\": [}"); },
+       3,
+       {"model.safetensors"}},
+      {"LFS pointer as weights",
+       [](const JobFolder& job) {
+         job.write("checkpoint/model.safetensors",
+                   "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 437999801\n");
+       },
+       3,
+       {"Git LFS pointer", "437999801"}},
+      {"head that must be kept", set_line("max_length: 16", "head: keep"), 3, {"model.head is keep", "classifier"}},
+      {"weights that are not finite",
+       [](const JobFolder& job) {
+         std::string all = read_file(job.path("checkpoint/model.safetensors"));
+         for (size_t i = 0; i < 4; ++i) all[all.size() - 1 - i] = static_cast<char>(0xff);
+         job.write("checkpoint/model.safetensors", all);
+       },
+       3,
+       {"not finite"}},
+  };
+}
+
+std::vector<BadInput> output_cases() {
+  return {
+      {"output is not empty",
+       [](const JobFolder& job) { job.write("run/note.txt", "mine"); },
+       2,
+       {"output.dir", "not empty", "--overwrite"}},
+      {"output is no run",
+       [](const JobFolder& job) { job.write("run/note.txt", "mine"); },
+       2,
+       {"output.dir", "not a run"},
+       {"--overwrite"}},
+      {"output is a file", [](const JobFolder& job) { job.write("run", "mine"); }, 2, {"output.dir", "is a file"}},
+  };
+}
+
+void check_case(const BadInput& bad) {
+  CAPTURE(bad.name);
+  const JobFolder job;
+  bad.spoil(job);
+  const bool had_output = std::filesystem::exists(job.path("run"));
+  const RunResult result = job.train(bad.arguments);
+  CAPTURE(result.err);
+  CHECK(result.exit_code == bad.exit_code);
+  for (const std::string& fragment : bad.fragments) {
+    CAPTURE(fragment);
+    CHECK(result.err.find(fragment) != std::string::npos);
+  }
+  const size_t first = result.err.find("error: ");
+  CHECK(first != std::string::npos);
+  CHECK(result.err.find("error: ", first + 1) == std::string::npos);
+  CHECK(result.err.find("internal error") == std::string::npos);
+  CHECK(std::filesystem::exists(job.path("run")) == had_output);
+  if (std::filesystem::exists(job.path("run/note.txt"))) CHECK(read_file(job.path("run/note.txt")) == "mine");
+}
+
+void check_cases(const std::vector<BadInput>& cases) {
+  for (const BadInput& bad : cases) check_case(bad);
+}
+
+TEST_CASE("bad configurations are refused with file, line, key and remedy") { check_cases(config_cases()); }
+TEST_CASE("bad data files are refused with file and line") { check_cases(data_cases()); }
+TEST_CASE("bad checkpoints are refused by what is wrong with them") { check_cases(checkpoint_cases()); }
+TEST_CASE("an output folder that is in use is left alone") { check_cases(output_cases()); }
+
+}  // namespace
+}  // namespace bertft::test
