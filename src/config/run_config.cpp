@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "config/yaml.h"
 #include "core/error.h"
@@ -52,6 +53,17 @@ void refuse_if_not_built(const OptionTable& table, const std::string& key, const
   throw ConfigError(fmt::format(
       "{}: unknown key '{}'{}", place, full_key,
       nearest ? "; the nearest known key is '" + *nearest + "'" : "; `bert_finetune help train` lists all keys"));
+}
+
+// So that the printed configuration means the same wherever it is read.
+void make_paths_absolute(RunConfig& config) {
+  for (const OptionTable& table : config.tables()) {
+    for (const Option& option : table.options) {
+      if (option.kind != OptionKind::kPath) continue;
+      std::string& path = *std::get<std::string*>(option.target);
+      if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+    }
+  }
 }
 
 std::string pad(const std::string& text, size_t width) {
@@ -104,6 +116,7 @@ void apply_override(RunConfig& config, const std::string& assignment, const std:
   const std::string key = assignment.substr(0, equals);
   assign(config, key, parse_value_texts(assignment.substr(equals + 1), origin + " " + assignment), origin);
   config.origins[key] = origin;
+  make_paths_absolute(config);
 }
 
 void check_run_config(const RunConfig& config) {

@@ -31,7 +31,7 @@ struct RunConfig {
   std::vector<OptionTable> tables();
 };
 
-// Sets "section.key=value" as --set does. Lists are written [a, b]. Relative paths stay relative to the working folder.
+// Sets "section.key=value" as --set does. Lists are written [a, b]. Relative paths are relative to the working folder.
 // Throws ConfigError: no '=', an unknown key (the nearest known one is named), a wrong type or range.
 void apply_override(RunConfig& config, const std::string& assignment, const std::string& origin);
 

@@ -18,7 +18,7 @@ namespace {
 class Loader {
  public:
   Loader(RunConfig& config, const std::string& path)
-      : config_(config), path_(path), folder_(std::filesystem::path(path).parent_path()) {
+      : config_(config), path_(path), folder_(std::filesystem::absolute(path).parent_path()) {
     for (const OptionTable& table : config.tables()) {
       for (const Option& option : table.options) {
         const std::string key = table.section.empty() ? option.key : table.section + "." + option.key;

@@ -94,6 +94,7 @@ TrainingJob build_training_job(RunConfig config) {
   const EncoderConfig encoder = encoder_config(files.folder, config.model);
   ModelSettings settings = settings_from(config, labels);
   const Tokenizer tokenizer = Tokenizer::load(files.folder, settings.compat);
+  for (const std::string& note : tokenizer.notes()) log::info("tokenizer: " + note);
   check_model_fits(encoder, tokenizer, config.model.max_length, "model.max_length");
 
   std::unique_ptr<Task> task = make_task(config.run.task, labels);
