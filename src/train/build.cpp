@@ -12,7 +12,6 @@
 #include "core/threads.h"
 #include "data/data_report.h"
 #include "data/labels.h"
-#include "ops/cpu_environment.h"
 #include "optim/schedule.h"
 #include "tasks/registry.h"
 #include "train/data_files.h"
@@ -46,6 +45,8 @@ ResolvedRun resolve(const RunConfig& config, const ComputeSettings& compute, int
   ResolvedRun run;
   run.threads = compute.threads;
   run.threads_reason = compute.threads_reason;
+  run.products = compute.cpu.products;
+  run.blas_mode = compute.cpu.blas_mode;
   run.precision = config.run.precision == "auto" ? "fp32" : config.run.precision;
   run.global_batch_size = config.train.batch_size_per_rank
                               ? *config.train.batch_size_per_rank * world
@@ -74,7 +75,7 @@ ComputeSettings prepare_compute(const RunOptions& options) {
   const ThreadCount available = available_threads(1);
   compute.threads = options.threads ? static_cast<int>(*options.threads) : available.count;
   compute.threads_reason = options.threads ? "config" : available.reason;
-  ops::prepare_cpu(compute.threads);
+  compute.cpu = ops::prepare_cpu(compute.threads);
   return compute;
 }
 

@@ -11,6 +11,7 @@
 #include "config/run_config.h"
 #include "data/dataset.h"
 #include "data/sampler.h"
+#include "ops/cpu_environment.h"
 #include "optim/adamw.h"
 #include "tokenize/tokenizer.h"
 #include "train/model_bundle.h"
@@ -26,6 +27,8 @@ struct ResolvedRun {
   std::string precision = "fp32";
   int threads = 1;
   std::string threads_reason;
+  std::string products;   // what multiplies matrices: "own" kernels or the "blas"
+  std::string blas_mode;  // MKL_CBWR
   int64_t global_batch_size = 0;
   int64_t micro_batch_tokens = 0;
   int64_t eval_batch_tokens = 0;
@@ -53,6 +56,7 @@ struct TrainingJob {
 struct ComputeSettings {
   int threads = 1;
   std::string threads_reason;
+  ops::CpuEnvironment cpu;
 };
 
 // Device and threads: throws ConfigError for a device that is not there. Then prepares the CPU (ops/cpu_environment.h);

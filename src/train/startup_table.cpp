@@ -46,8 +46,9 @@ std::string training_rows(const TrainingJob& job) {
          row_of("optimizer", fmt::format("{}, learning rate {}, betas {} {}, eps {}, weight decay {}, clip {}", o.type,
                                          o.learning_rate, o.betas[0], o.betas[1], o.epsilon, o.weight_decay,
                                          job.config.train.max_grad_norm)) +
-         row_of("compute", fmt::format("{} {}, {} threads ({}), kernels {}", r.device, r.precision, r.threads,
-                                       r.threads_reason, instruction_set_name(instruction_set()))) +
+         row_of("compute",
+                fmt::format("{} {}, {} threads ({}), kernels {}, matrix products {}", r.device, r.precision, r.threads,
+                            r.threads_reason, instruction_set_name(instruction_set()), r.products)) +
          row_of("world", job.communicator->description()) + row_of("seed", std::to_string(job.config.run.seed)) +
          row_of("output", job.config.output.dir);
 }
@@ -80,6 +81,8 @@ std::string run_json(const TrainingJob& job) {
                       {"threads", r.threads},
                       {"threads_reason", r.threads_reason},
                       {"instruction_set", instruction_set_name(instruction_set())},
+                      {"matrix_products", r.products},
+                      {"blas_mode", r.blas_mode},
                       {"global_batch_size", r.global_batch_size},
                       {"micro_batch_tokens", r.micro_batch_tokens},
                       {"eval_batch_tokens", r.eval_batch_tokens},

@@ -14,8 +14,8 @@ struct RunResult {
 };
 
 struct RunRequest {
-  std::vector<std::string> arguments;
-  std::string input;                                                  // standard input
+  std::vector<std::string> arguments = {};
+  std::string input = {};                                             // standard input
   std::vector<std::pair<std::string, std::string>> environment = {};  // added to this process's
 };
 

@@ -259,7 +259,10 @@ std::vector<BadInput> checkpoint_cases() {
        },
        3,
        {"Git LFS pointer", "437999801"}},
-      {"head that must be kept", set_line("max_length: 16", "head: keep"), 3, {"model.head is keep", "classifier"}},
+      {"head that must be kept",
+       set_line("max_length: 16", "max_length: 16\n  head: keep"),
+       3,
+       {"model.head is keep", "classifier"}},
       {"weights that are not finite",
        [](const JobFolder& job) {
          std::string all = read_file(job.path("checkpoint/model.safetensors"));
@@ -267,7 +270,7 @@ std::vector<BadInput> checkpoint_cases() {
          job.write("checkpoint/model.safetensors", all);
        },
        3,
-       {"not finite"}},
+       {"pooler.dense", "not a finite number"}},
   };
 }
 
