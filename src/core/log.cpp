@@ -2,6 +2,7 @@
 
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -19,6 +20,12 @@ bool g_progress_is_shown = false;
 void clear_progress() {
   if (g_progress_is_shown) std::fputs("\r\033[K", stderr);
   g_progress_is_shown = false;
+}
+
+// A line that wraps could not be overwritten.
+size_t terminal_columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
 void emit(spdlog::level::level_enum level, const char* prefix, const std::string& text) {
@@ -50,7 +57,7 @@ void error(const std::string& text) { emit(spdlog::level::err, "error: ", text);
 
 void progress(const std::string& text) {
   if (!is_interactive()) return;
-  std::fprintf(stderr, "\r\033[K%s", text.c_str());
+  std::fprintf(stderr, "\r\033[K%s", text.substr(0, terminal_columns() - 1).c_str());
   std::fflush(stderr);
   g_progress_is_shown = true;
 }
