@@ -1,6 +1,6 @@
 // Times the operations of one training step of a BERT encoder, forward and backward without autograd and optimizer, and
 // compares the step with its matrix products alone: the share of the GEMM floor.
-// Usage: bench_encoder_ops [threads [rounds]]
+// Usage: bench_encoder_ops [threads [rounds [shape]]], a shape being a part of its name.
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/index_select.h>
@@ -352,8 +352,11 @@ int main(int argc, char** argv) {
   fmt::print("{} threads, kernels {}, products by {}, MKL_CBWR {}, medians of {} rounds, {}\n", threads,
              bertft::instruction_set_name(bertft::instruction_set()), environment.products, environment.blas_mode,
              rounds, threads == 1 ? "processor time" : "wall clock");
+  const std::string wanted = argc > 3 ? argv[3] : "";
   const std::vector<int32_t> short_texts = bertft::ops::short_texts();
-  bertft::ops::measure(Shape{"MiniLM-L6 short", 384, 1536, 12, 6, short_texts}, rounds);
-  bertft::ops::measure(Shape{"MiniLM-L6 long", 384, 1536, 12, 6, {512, 512, 512, 512}}, std::max(3, rounds / 5));
-  bertft::ops::measure(Shape{"BERT-base short", 768, 3072, 12, 12, short_texts}, std::max(3, rounds / 5));
+  for (const Shape& shape : {Shape{"MiniLM-L6 short", 384, 1536, 12, 6, short_texts},
+                             Shape{"MiniLM-L6 long", 384, 1536, 12, 6, {512, 512, 512, 512}},
+                             Shape{"BERT-base short", 768, 3072, 12, 12, short_texts}}) {
+    if (shape.name.find(wanted) != std::string::npos) bertft::ops::measure(shape, rounds);
+  }
 }

@@ -8,8 +8,6 @@
 namespace bertft::ops::BERTFT_KERNEL_LEVEL {
 namespace {
 
-constexpr float kMinusInfinity = -__builtin_inff();
-
 // One sequence and head: where its rows and columns lie.
 struct Task {
   int64_t sequence, head;
@@ -66,6 +64,20 @@ auto* element(const AnyMatrix& matrix, int64_t row, int64_t column) {
   return matrix.data + row * matrix.stride + column;
 }
 
+// Asks for the columns of the next head in the same rows, which would otherwise wait for memory: hardware does not see
+// a pattern in short pieces of many rows.
+enum class Access { kRead = 0, kWrite = 1 };
+
+template <Access kAccess>
+void prefetch_next_head(const float* rows, int64_t stride, int64_t count, int64_t head_dim) {
+  constexpr int64_t kLine = 16;
+  for (int64_t row = 0; row < count; ++row) {
+    for (int64_t c = 0; c < head_dim; c += kLine) {
+      __builtin_prefetch(rows + row * stride + head_dim + c, static_cast<int>(kAccess));
+    }
+  }
+}
+
 void add_bias(float* rows, int64_t stride, int64_t count, int64_t width, const float* bias) {
   for (int64_t row = 0; row < count; ++row) {
     for_each_vector(width, [&](int64_t c, auto lanes) BERTFT_INLINE_BODY {
@@ -74,19 +86,21 @@ void add_bias(float* rows, int64_t stride, int64_t count, int64_t width, const f
   }
 }
 
-// to [width, padded] = the transpose of from [length, width]; columns behind `length` become 0.
+// to [width, padded] = the transpose of from [length, width]; columns behind `length` repeat the last one, so that they
+// need no attention where a largest score is looked for.
 void transpose_rows(const float* from, int64_t stride, const Task& task, float* to) {
   for (int64_t row = 0; row < task.length; row += kWidth) {
-    const int64_t rows = task.length - row < kWidth ? task.length - row : kWidth;
+    const int64_t last = task.length - row < kWidth ? task.length - row - 1 : kWidth - 1;
     for_each_vector(task.head_dim, [&](int64_t c, auto lanes) BERTFT_INLINE_BODY {
-      Float block[kWidth] = {};
-      for (int64_t i = 0; i < rows; ++i) {
-        block[i] = load(from + (row + i) * stride + c, lanes);
+      Float block[kWidth];
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < kWidth; ++i) {
+        block[i] = load(from + (row + (i < last ? i : last)) * stride + c, lanes);
       }
       transpose(block);
-      const int64_t columns = task.head_dim - c < kWidth ? task.head_dim - c : kWidth;
-      for (int64_t i = 0; i < columns; ++i) {
-        store(to + (c + i) * task.padded + row, block[i]);
+#pragma GCC unroll 16
+      for (int64_t i = 0; i < kWidth; ++i) {
+        if (i < count_of(lanes)) store(to + (c + i) * task.padded + row, block[i]);
       }
     });
   }
@@ -132,24 +146,21 @@ struct RowSoftmax {
 // Turns one row of scores into exponentials, dropped where dropout says so.
 template <bool kDropout>
 RowSoftmax exponentiate(float* scores, const AttentionShape& shape, const Task& task, int64_t query) {
-  for (int64_t j = task.length; j < task.padded; ++j) {
-    scores[j] = kMinusInfinity;
-  }
-  Float largest = broadcast(kMinusInfinity);
-  for (int64_t j = 0; j < task.padded; j += kWidth) {
+  Float largest = load(scores);
+  for (int64_t j = kWidth; j < task.padded; j += kWidth) {
     largest = larger(load(scores + j), largest);
   }
   const float largest_score = largest_lane(largest) * task.scale;
   ProbabilityDropout dropout{};
   if constexpr (kDropout) dropout = dropout_of(shape, task, query);
   Float sum{};
-  for (int64_t j = 0; j < task.padded; j += kWidth) {
+  for_each_vector(task.length, [&](int64_t j, auto lanes) BERTFT_INLINE_BODY {
     const Float x = multiply_add(load(scores + j), broadcast(task.scale), broadcast(-largest_score));
     Float e = exp_of_negative(x);
-    sum += e;
+    sum += masked(e, lanes);
     if constexpr (kDropout) e = select(is_kept(dropout, j), e, Float{});
     store(scores + j, e);
-  }
+  });
   return {largest_score, sum_of_lanes(sum)};
 }
 
@@ -160,6 +171,9 @@ void attend(const AttentionForward& call, const Task& task) {
   float* query = element(call.query, task.first_query, task.column);
   float* key = element(call.key, task.first_row, task.column);
   float* value = element(call.value, task.first_row, task.column);
+  prefetch_next_head<Access::kWrite>(query, call.query.stride, task.queries, task.head_dim);
+  prefetch_next_head<Access::kWrite>(key, call.key.stride, task.length, task.head_dim);
+  prefetch_next_head<Access::kWrite>(value, call.value.stride, task.length, task.head_dim);
   add_bias(query, call.query.stride, task.queries, task.head_dim, call.query_bias + task.column);
   add_bias(key, call.key.stride, task.length, task.head_dim, call.key_bias + task.column);
   add_bias(value, call.value.stride, task.length, task.head_dim, call.value_bias + task.column);
@@ -239,10 +253,28 @@ void add_transposed_product(const float* weights, const Task& task, int64_t coun
             .adds = adds});
 }
 
+void prefetch_backward(const AttentionBackward& call, const Task& task) {
+  const auto read = [&](const ConstMatrix& x, int64_t row, int64_t count) {
+    prefetch_next_head<Access::kRead>(element(x, row, task.column), x.stride, count, task.head_dim);
+  };
+  const auto write = [&](const Matrix& x, int64_t row, int64_t count) {
+    prefetch_next_head<Access::kWrite>(element(x, row, task.column), x.stride, count, task.head_dim);
+  };
+  read(call.query, task.first_query, task.queries);
+  read(call.context, task.first_query, task.queries);
+  read(call.context_gradient, task.first_query, task.queries);
+  read(call.key, task.first_row, task.length);
+  read(call.value, task.first_row, task.length);
+  write(call.query_gradient, task.first_query, task.queries);
+  write(call.key_gradient, task.first_row, task.length);
+  write(call.value_gradient, task.first_row, task.length);
+}
+
 template <bool kDropout>
 void attend_backward(const AttentionBackward& call, const Task& task) {
   const AttentionShape& shape = call.shape;
   const Scratch scratch = scratch_of(shape, task);
+  prefetch_backward(call, task);
   const float* key = element(call.key, task.first_row, task.column);
   transpose_rows(key, call.key.stride, task, scratch.keys);
   transpose_rows(element(call.value, task.first_row, task.column), call.value.stride, task, scratch.values);

@@ -150,6 +150,9 @@ BERTFT_INLINE void store(float* to, Float x, SomeLanes lanes) { store_part(to, x
 BERTFT_INLINE Float masked(Float x, AllLanes) { return x; }
 BERTFT_INLINE Float masked(Float x, SomeLanes lanes) { return select(first_lanes(lanes.count), x, Float{}); }
 
+BERTFT_INLINE constexpr int64_t count_of(AllLanes) { return kWidth; }
+BERTFT_INLINE constexpr int64_t count_of(SomeLanes lanes) { return lanes.count; }
+
 // Calls body(column, lanes) for each vector of a row.
 template <typename Body>
 BERTFT_INLINE void for_each_vector(int64_t width, const Body& body) {
