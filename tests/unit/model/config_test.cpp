@@ -62,7 +62,7 @@ TEST_CASE("All values of a config.json are read") {
   REQUIRE(config.source_text == text);
 }
 
-TEST_CASE("What old configurations lack has the reference's default; null counts as missing") {
+TEST_CASE("What old configurations lack has the reference's default, and null counts as missing") {
   nlohmann::json json = good_config();
   for (const char* key : {"layer_norm_eps", "hidden_act", "hidden_dropout_prob", "attention_probs_dropout_prob",
                           "initializer_range", "type_vocab_size"}) {

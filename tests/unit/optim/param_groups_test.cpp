@@ -29,7 +29,7 @@ TEST_CASE("Neighbours of equal decay form one group, and groups cover the buffer
   }
 }
 
-TEST_CASE("Without decay there is one group; without parameters there is none") {
+TEST_CASE("Without decay there is one group, and without parameters there is none") {
   const Layout layout = make_layout({spec("a", 5, false), spec("b", 20, true)}, 32);
   const std::vector<ParamGroup> groups = param_groups(layout, 0.0);
   REQUIRE(groups.size() == 1);
