@@ -41,7 +41,7 @@ void assign(RunConfig& config, const std::string& full_key, const StringList& te
 // Rules between options. Throws ConfigError naming keys, values and rule.
 void check_run_config(const RunConfig& config);
 
-// Every option as YAML, with the origin of each value as a comment.
+// Every option as YAML, with the origin of each value as a comment. Loading the text gives the same values.
 std::string print_run_config(RunConfig& config);
 
 // Every option with type, default, unit, range and help: `help train`.

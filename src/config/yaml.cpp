@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -13,6 +14,8 @@
 
 namespace bertft {
 namespace {
+
+constexpr int kDeepestLevel = 4;  // sections have two; also stops at a document that contains itself
 
 // Walks one document and assigns every scalar and list of scalars to the option of its full key.
 class Loader {
@@ -30,7 +33,7 @@ class Loader {
   void load(const YAML::Node& root) {
     if (root.IsNull()) throw ConfigError(path_ + ": the file is empty; it needs at least model, data and output");
     if (!root.IsMap()) fail(root, "a map of sections is needed at the top");
-    walk(root, "");
+    walk(root, "", 1);
   }
 
  private:
@@ -40,14 +43,14 @@ class Loader {
     throw ConfigError(place(node) + ": " + reason);
   }
 
-  void walk(const YAML::Node& map, const std::string& prefix) {
-    std::set<std::string> seen;
+  void walk(const YAML::Node& map, const std::string& prefix, int level) {
     for (const auto& pair : map) {
       if (!pair.first.IsScalar()) fail(pair.first, "a key must be a plain text");
       const std::string key = prefix.empty() ? pair.first.Scalar() : prefix + "." + pair.first.Scalar();
-      if (!seen.insert(key).second) fail(pair.first, "key '" + key + "' is set twice");
+      if (!seen_.insert(key).second) fail(pair.first, "key '" + key + "' is set twice");
+      if (level > kDeepestLevel) fail(pair.first, "sections are nested too deeply");
       if (pair.second.IsMap()) {
-        walk(pair.second, key);
+        walk(pair.second, key, level + 1);
       } else {
         set(key, pair.first, pair.second);
       }
@@ -97,11 +100,15 @@ class Loader {
   std::string path_;
   std::filesystem::path folder_;
   std::set<std::string> path_keys_;
+  std::set<std::string> seen_;  // full keys
 };
 
 std::string quoted_if_needed(const std::string& text) {
-  const bool is_plain = !text.empty() && text.find_first_of(":#{}[],&*!|>'\"%@`\n\t") == std::string::npos &&
-                        text.front() != ' ' && text.back() != ' ' && text.front() != '-' && text.front() != '?';
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+  const bool is_null = text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL";
+  const bool is_plain = !is_null && text.find_first_of(":#{}[],&*!|>'\"%@`") == std::string::npos &&
+                        std::none_of(text.begin(), text.end(), is_control) && text.front() != ' ' &&
+                        text.back() != ' ' && text.front() != '-' && text.front() != '?';
   if (is_plain) return text;
   YAML::Emitter emitter;
   emitter << YAML::DoubleQuoted << text;
@@ -119,7 +126,11 @@ RunConfig load_run_config(const std::string& path) {
   }
   RunConfig config;
   try {
-    Loader(config, path).load(YAML::Load(text));
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.size() > 1) {
+      throw ConfigError(fmt::format("{}: the file holds {} documents; one is needed", path, documents.size()));
+    }
+    Loader(config, path).load(documents.empty() ? YAML::Node() : documents.front());
   } catch (const YAML::Exception& failure) {
     throw ConfigError(fmt::format("{}:{}: not valid YAML: {}", path, failure.mark.line + 1, failure.msg));
   }
@@ -128,6 +139,7 @@ RunConfig load_run_config(const std::string& path) {
 
 StringList parse_value_texts(const std::string& value, const std::string& place) {
   if (value.empty() || value.front() != '[') return {value};
+  if (value.back() != ']') throw ConfigError(fmt::format("{}: not a list: it begins with '[' and lacks ']'", place));
   try {
     StringList texts;
     for (const YAML::Node& element : YAML::Load(value)) texts.push_back(element.as<std::string>());
