@@ -48,7 +48,9 @@ std::vector<std::string> labels_of(const Json& config, const std::string& path) 
       throw CheckpointError(
           fmt::format("{}: id2label has the entry {}: {}; numbers and names are needed", path, key, value.dump()));
     }
-    by_id[id] = value.get<std::string>();
+    if (!by_id.emplace(id, value.get<std::string>()).second) {
+      throw CheckpointError(fmt::format("{}: id2label has two entries for {}", path, id));
+    }
   }
   std::vector<std::string> labels;
   for (const auto& [id, label] : by_id) {
@@ -58,10 +60,40 @@ std::vector<std::string> labels_of(const Json& config, const std::string& path) 
     labels.push_back(label);
   }
   if (labels.size() < 2) throw CheckpointError(path + ": id2label has fewer than two labels: this is no classifier");
+  for (size_t id = 0; id < labels.size(); ++id) {
+    if (labels[id].find_first_not_of(" \t\r\n") == std::string::npos) {
+      throw CheckpointError(fmt::format("{}: id2label has an empty name for {}; give each class a name", path, id));
+    }
+  }
   if (std::set<std::string>(labels.begin(), labels.end()).size() != labels.size()) {
     throw CheckpointError(path + ": id2label names one label twice; give each class a name of its own");
   }
   return labels;
+}
+
+constexpr int64_t kShortestLength = 3;  // [CLS], one token, [SEP]
+constexpr int64_t kLongestLength = 1 << 20;
+
+// What bert_finetune.json holds. A value that only another build knows is a fault of the folder, not of the command.
+void read_file_settings(const Json& json, const std::string& path, ModelSettings& settings) {
+  settings.task = field<std::string>(json, "task", path);
+  const Json columns = field<Json>(json, "columns", path);
+  settings.columns.text = field<std::string>(columns, "text", path);
+  settings.columns.text_pair = field<std::string>(columns, "text_pair", path);
+  settings.columns.label = field<std::string>(columns, "label", path);
+  settings.columns.id = field<std::string>(columns, "id", path);
+  const Json length = field<Json>(json, "max_length", path);
+  if (!length.is_number_integer() || length < kShortestLength || length > kLongestLength) {
+    throw CheckpointError(fmt::format("{}: max_length is {}: an integer between {} and {} is needed", path,
+                                      length.dump(), kShortestLength, kLongestLength));
+  }
+  settings.max_length = length.get<int32_t>();
+  try {
+    settings.truncation = parse_truncation(field<std::string>(json, "truncation", path));
+    settings.compat = parse_compat(field<std::string>(json, "compat", path));
+  } catch (const ConfigError& failure) {
+    throw CheckpointError(path + ": " + failure.what());
+  }
 }
 
 }  // namespace
@@ -116,16 +148,7 @@ ModelSettings read_model_settings(const std::string& folder) {
     settings.is_pair_optional = true;
     return settings;
   }
-  const Json json = parse_json(path);
-  settings.task = field<std::string>(json, "task", path);
-  const Json columns = field<Json>(json, "columns", path);
-  settings.columns.text = field<std::string>(columns, "text", path);
-  settings.columns.text_pair = field<std::string>(columns, "text_pair", path);
-  settings.columns.label = field<std::string>(columns, "label", path);
-  settings.columns.id = field<std::string>(columns, "id", path);
-  settings.max_length = field<int32_t>(json, "max_length", path);
-  settings.truncation = parse_truncation(field<std::string>(json, "truncation", path));
-  settings.compat = parse_compat(field<std::string>(json, "compat", path));
+  read_file_settings(parse_json(path), path, settings);
   return settings;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
@@ -13,10 +14,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Everything that a run writes into its folder.
-constexpr std::array<const char*, 10> kRunNames = {"config.yaml",  "run.json",    "metrics.jsonl", "logs",
-                                                   "models",       "best",        "last",          "predictions",
-                                                   "results.json", "run.json.tmp"};
+// Everything that a run writes into its folder; each may also be there under its name with .tmp behind it.
+constexpr std::array<const char*, 9> kRunNames = {"config.yaml", "run.json", "metrics.jsonl", "logs",        "models",
+                                                  "best",        "last",     "predictions",   "results.json"};
+
+bool is_run_name(std::string name) {
+  if (name.ends_with(".tmp")) name.resize(name.size() - 4);
+  return std::find(kRunNames.begin(), kRunNames.end(), name) != kRunNames.end();
+}
+
+// Whether a run wrote this folder: it has run.json, or (a run killed at its start) nothing that a run does not write.
+bool looks_like_run(const std::string& folder, std::error_code& error) {
+  if (fs::exists(folder + "/run.json", error)) return true;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (!is_run_name(entry->path().filename().string())) return false;
+  }
+  return !error;
+}
 
 std::string model_name(int64_t step) { return fmt::format("step_{:08}", step); }
 
@@ -36,7 +50,7 @@ void RunDir::check_available(bool may_overwrite) const {
     throw ConfigError(fmt::format(
         "output.dir: {} is not empty. Name another folder, or pass --overwrite to replace the run there", path_));
   }
-  if (!fs::exists(run_path())) {
+  if (!looks_like_run(path_, error)) {
     throw ConfigError(
         fmt::format("output.dir: {} has content but no run.json, so it is not a run that --overwrite may replace. Name "
                     "another folder",
@@ -46,9 +60,11 @@ void RunDir::check_available(bool may_overwrite) const {
 
 void RunDir::create() const {
   std::error_code error;
-  for (const char* name : kRunNames) {
-    fs::remove_all(fs::path(path_) / name, error);
-    if (error) throw ResourceError(fmt::format("cannot remove {}/{}: {}", path_, name, error.message()));
+  for (const std::string name : kRunNames) {
+    for (const std::string& present : {name, name + ".tmp"}) {
+      fs::remove_all(fs::path(path_) / present, error);
+      if (error) throw ResourceError(fmt::format("cannot remove {}/{}: {}", path_, present, error.message()));
+    }
   }
   for (const char* folder : {"logs", "models", "predictions"}) make_folders(path_ + "/" + folder);
 }
