@@ -1,0 +1,79 @@
+// Predictions: one row per input row, the input's columns first, and no cell that breaks the table.
+#include "train/predictor.h"
+
+#include <sstream>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "data/reader.h"
+#include "tasks/text_classification.h"
+#include "tests/support/errors.h"
+#include "tests/support/temp_folder.h"
+
+namespace bertft {
+namespace {
+
+using test::TempFolder;
+
+RowOutputs outputs_of(int64_t rows) {
+  RowOutputs outputs(rows);
+  for (int64_t row = 0; row < rows; ++row)
+    outputs.set(row, std::vector<double>{0.0, static_cast<double>(row % 2) * 50});
+  return outputs;
+}
+
+std::string predictions(const Table& table, const std::vector<std::string>& labels, int64_t* replaced,
+                        const PredictionFormat& format = {}) {
+  const TextClassification task{LabelTable(labels)};
+  std::ostringstream out;
+  *replaced = write_predictions(out, table, task, outputs_of(table.rows()), format);
+  return out.str();
+}
+
+TEST_CASE("Columns of the input come first, rows in input order") {
+  const Table table = parse_table("in.tsv", "id\ttext\tother\n7\tx\ty\n7\t\t\n8\tz z\t\xC3\xA4\n", {});
+  int64_t replaced = -1;
+  REQUIRE(predictions(table, {"n", "p"}, &replaced, {.has_logits = true, .digits = 1}) ==
+          "id\ttext\tother\tprediction\tprobability\tprob_n\tprob_p\tlogit_n\tlogit_p\n"
+          "7\tx\ty\tn\t0.5\t0.5\t0.5\t0.0\t0.0\n"
+          "7\t\t\tp\t1.0\t0.0\t1.0\t0.0\t50.0\n"
+          "8\tz z\t\xC3\xA4\tn\t0.5\t0.5\t0.5\t0.0\t0.0\n");
+  REQUIRE(replaced == 0);
+}
+
+TEST_CASE("A first empty cell is still a cell") {
+  const Table table = parse_table("in.tsv", "text\tother\n\tx\n", {});
+  int64_t replaced = -1;
+  REQUIRE(predictions(table, {"n", "p"}, &replaced, {.digits = 0}) ==
+          "text\tother\tprediction\tprobability\tprob_n\tprob_p\n\tx\tn\t0\t0\t0\n");
+}
+
+TEST_CASE("Tabs and line breaks inside cells become blanks and are counted") {
+  const Table table = parse_table("in.tsv", "text\na\n\"b\rc\"\n", {});
+  int64_t replaced = 0;
+  const std::string text = predictions(table, {"n\tx", "p\ny"}, &replaced, {.digits = 0});
+  std::istringstream lines(text);
+  std::string header, first, second, end;
+  std::getline(lines, header);
+  std::getline(lines, first);
+  std::getline(lines, second);
+  REQUIRE_FALSE(std::getline(lines, end));
+  REQUIRE(header == "text\tprediction\tprobability\tprob_n x\tprob_p y");
+  REQUIRE(first == "a\tn x\t0\t0\t0");
+  REQUIRE(second == "\"b c\"\tp y\t1\t0\t1");
+  REQUIRE(replaced == 5);  // two in the header, one and two in the rows
+}
+
+TEST_CASE("A file of predictions is published whole") {
+  const TempFolder folder;
+  const Table table = parse_table("in.tsv", "text\na\n", {});
+  const TextClassification task{LabelTable({"n", "p"})};
+  write_predictions_file(folder / "dev.tsv", table, task, outputs_of(1), {.digits = 0});
+  REQUIRE(read_file(folder / "dev.tsv") == "text\tprediction\tprobability\tprob_n\tprob_p\na\tn\t0\t0\t0\n");
+  REQUIRE_THAT(test::error_text<ResourceError>(
+                   [&] { write_predictions_file(folder / "no/dev.tsv", table, task, outputs_of(1), {}); }),
+               Catch::Contains("no/dev.tsv"));
+}
+
+}  // namespace
+}  // namespace bertft
