@@ -1,0 +1,168 @@
+// What a run writes is a model that the real transformers loads unchanged, with our logits, ids and labels; and one of
+// which `inspect` finds nothing missing.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "core/files.h"
+#include "tests/support/run_binary.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
+#include "tests/system/golden_run.h"
+
+namespace bertft::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string require_success(const RunResult& result) {
+  INFO(result.out << result.err);
+  REQUIRE(result.exit_code == 0);
+  return result.out;
+}
+
+// A Python that has transformers: $BERTFT_PYTHON, or the one that scripts/test.sh installs.
+std::optional<std::string> python_path() {
+  const char* given = std::getenv("BERTFT_PYTHON");
+  const std::string python = given != nullptr ? given : ".deps/venv/bin/python";
+  if (fs::exists(python)) return python;
+  std::cout << "SKIPPED: no " << python << " (set BERTFT_PYTHON to a Python that has torch and transformers)\n";
+  return std::nullopt;
+}
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  std::istringstream text(line);
+  for (std::string cell; std::getline(text, cell, '\t');) cells.push_back(cell);
+  return cells;
+}
+
+// The named columns of a table, as `tokenize` reads them: one row a line, a tab between the texts of a pair.
+std::string texts_of(const std::string& table, const std::vector<std::string>& columns) {
+  std::istringstream lines(table);
+  std::string line, texts;
+  std::getline(lines, line);
+  const std::vector<std::string> header = cells_of(line);
+  while (std::getline(lines, line)) {
+    const std::vector<std::string> cells = cells_of(line);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const auto column = std::find(header.begin(), header.end(), columns[i]) - header.begin();
+      texts += (i > 0 ? "\t" : "") + cells.at(static_cast<size_t>(column));
+    }
+    texts += "\n";
+  }
+  return texts;
+}
+
+// Collects model folders with our predictions and ids for them, and has transformers judge all at once.
+class ReloadCheck {
+ public:
+  // `columns` are those of the texts: one name, or two for pairs.
+  void add(const std::string& model_folder, const std::string& table, const std::vector<std::string>& columns) {
+    const std::string name = std::to_string(cases_++);
+    const std::string predictions = folder_ / (name + ".predictions");
+    require_success(run_binary(
+        {"predict", "--model", model_folder, "--data", table, "--output", predictions, "--logits", "--digits", "9"}));
+    std::vector<std::string> tokenize = {"tokenize", "--ids", "--model", model_folder, "--data", "-"};
+    if (columns.size() == 2) tokenize.push_back("--pair");
+    const std::string ids =
+        require_success(run_binary({.arguments = tokenize, .input = texts_of(read_file(table), columns)}));
+    for (const std::string& word : {std::string("--case"), model_folder, predictions, folder_.write(name, ids)}) {
+      arguments_.push_back(word);
+    }
+  }
+
+  void run(const std::string& python) const {
+    const std::string said = require_success(run_program(python, {.arguments = arguments_}));
+    std::cout << said;
+    CHECK(said.find("different") == std::string::npos);
+  }
+
+ private:
+  TempFolder folder_;
+  std::vector<std::string> arguments_ = {"tests/golden/check_model_folder.py"};
+  int cases_ = 0;
+};
+
+TEST_CASE("written folders load in transformers with our logits, ids and labels") {
+  const auto python = python_path();
+  if (!python) return;
+  const std::string single = absolute_golden_path("train_single.tsv");
+  const std::string pair = absolute_golden_path("train_pair.tsv");
+  const auto with_dev = [](const std::string& dev) { return joined(with_dropout(), {"data.dev=" + dev}); };
+  const GoldenRun singles({.steps = 30, .changes = with_dev(single)});
+  const GoldenRun pairs({.data = "pair", .steps = 30, .changes = with_dev(pair)});
+  const GoldenRun doubles({.precision = "fp64", .steps = 30});
+  const GoldenRun new_head({.steps = 30, .changes = {"model.head=new", "data.labels=[bad, good, neutral]"}});
+
+  ReloadCheck check;
+  for (const char* link : {"best", "last"}) {
+    check.add(singles.path(link), single, {"text"});
+    check.add(pairs.path(link), pair, {"text", "text_pair"});
+  }
+  check.add(doubles.path("last"), single, {"text"});
+  check.add(new_head.path("last"), single, {"text"});
+  check.run(*python);
+}
+
+// The folder of the real checkpoint, or nothing.
+std::optional<std::string> minilm_folder() {
+  const char* weights = std::getenv("BERTFT_MINILM");
+  if (weights != nullptr) return fs::path(weights).parent_path().string();
+  std::cout << "SKIPPED: BERTFT_MINILM does not give the model.safetensors of all-MiniLM-L6-v2\n";
+  return std::nullopt;
+}
+
+TEST_CASE("a real checkpoint, fine-tuned for a few steps, loads in transformers with our logits and ids") {
+  const auto checkpoint = minilm_folder();
+  const auto python = checkpoint ? python_path() : std::nullopt;
+  if (!python) return;
+  const TempFolder folder;
+  require_success(run_binary(
+      {"--config", folder.write("c.yaml", "model: {checkpoint: " + *checkpoint +
+                                              "}\ndata: {train: " + fs::absolute("data/en/train.tsv").string() +
+                                              "}\ntrain: {max_steps: 6}\noutput: {dir: run}\n")}));
+  ReloadCheck check;
+  check.add(folder / "run/last", "data/en/dev.tsv", {"text"});
+  check.run(*python);
+}
+
+std::string inspect(const std::string& folder) { return require_success(run_binary({"inspect", folder})); }
+
+bool is_complete(const std::string& report) {
+  return report.find("100 % of the encoder") != std::string::npos && report.find("\nnew:") == std::string::npos &&
+         report.find("\nignored:") == std::string::npos;
+}
+
+TEST_CASE("inspect finds everything in the folder that was read and in the folder that was written") {
+  for (const char* data : {"single", "pair"}) {
+    const std::string checkpoint = expected_values()["cases"][data]["checkpoint"];
+    INFO(checkpoint);
+    const GoldenRun run({.data = data, .steps = 2});
+    for (const std::string& folder : {golden_path(checkpoint), run.path("best"), run.path("last")}) {
+      const std::string report = inspect(folder);
+      INFO(report);
+      CHECK(is_complete(report));
+      CHECK(report.find("labels: neutral, good, bad") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("inspect of a published encoder finds all of it and names the head that training would add") {
+  const auto checkpoint = minilm_folder();
+  if (!checkpoint) return;
+  const std::string report = inspect(*checkpoint);
+  INFO(report);
+  CHECK(report.find("100 % of the encoder") != std::string::npos);
+  CHECK(report.find("new: classifier.weight") != std::string::npos);
+  CHECK(report.find("new: pooler") == std::string::npos);
+  CHECK(report.find("ignored: embeddings.position_ids") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace bertft::test
