@@ -3,6 +3,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
+
 #include "core/rng.h"
 #include "ops/dropout.h"
 #include "ops/kernels/kernel_table.h"

@@ -21,7 +21,7 @@ struct Product {
 };
 
 #if defined(__AVX512F__)
-constexpr int kMaxTileRows = 8;  // 32 registers
+constexpr int kMaxTileRows = 12;  // 32 registers
 #else
 constexpr int kMaxTileRows = 6;  // 16 registers
 #endif
@@ -39,7 +39,7 @@ void multiply_tile(const Product& p, int64_t row, int64_t column, LastLanes last
       bk[v] = load(b + k * p.b_stride + v * kWidth);
     }
     bk[kVectors - 1] = load(b + k * p.b_stride + (kVectors - 1) * kWidth, last);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
       const Float aik = broadcast(a[i * p.a_row + k * p.a_depth]);
 #pragma GCC unroll 2
@@ -55,7 +55,7 @@ void multiply_tile(const Product& p, int64_t row, int64_t column, LastLanes last
     if (p.adds) x += load(to, lanes);
     store(to, x, lanes);
   };
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 2
     for (int v = 0; v + 1 < kVectors; ++v) {
@@ -65,38 +65,20 @@ void multiply_tile(const Product& p, int64_t row, int64_t column, LastLanes last
   }
 }
 
+// Calls multiply_tile with the number of rows as a constant.
+template <int kVectors, int kRows = kMaxTileRows, typename LastLanes>
+void multiply_rows(const Product& p, int64_t row, int64_t rows, int64_t column, LastLanes last) {
+  if (rows == kRows) return multiply_tile<kRows, kVectors>(p, row, column, last);
+  if constexpr (kRows > 1) multiply_rows<kVectors, kRows - 1>(p, row, rows, column, last);
+}
+
 template <int kVectors, typename LastLanes>
 void multiply_panel(const Product& p, int64_t column, LastLanes last) {
   const int64_t tiles = (p.rows + kMaxTileRows - 1) / kMaxTileRows;
   int64_t row = 0;
   for (int64_t tile = 0; tile < tiles; ++tile) {
     const int64_t rows = (p.rows - row) / (tiles - tile);  // as even as possible
-    switch (rows) {
-      case 1:
-        multiply_tile<1, kVectors>(p, row, column, last);
-        break;
-      case 2:
-        multiply_tile<2, kVectors>(p, row, column, last);
-        break;
-      case 3:
-        multiply_tile<3, kVectors>(p, row, column, last);
-        break;
-      case 4:
-        multiply_tile<4, kVectors>(p, row, column, last);
-        break;
-      case 5:
-        multiply_tile<5, kVectors>(p, row, column, last);
-        break;
-      case 6:
-        multiply_tile<6, kVectors>(p, row, column, last);
-        break;
-      case 7:
-        if constexpr (kMaxTileRows > 6) multiply_tile<7, kVectors>(p, row, column, last);
-        break;
-      case 8:
-        if constexpr (kMaxTileRows > 6) multiply_tile<8, kVectors>(p, row, column, last);
-        break;
-    }
+    multiply_rows<kVectors>(p, row, rows, column, last);
     row += rows;
   }
 }
