@@ -1,27 +1,12 @@
 #include "tests/unit/checkpoint/test_files.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <filesystem>
 #include <fstream>
 
 #include "core/error.h"
 
 namespace bertft::test {
-
-TempFolder::TempFolder() {
-  static std::atomic<int> counter = 0;
-  const std::string name = fmt::format("bertft_checkpoint_{}_{}", ::getpid(), counter++);
-  path_ = (std::filesystem::temp_directory_path() / name).string();
-  std::filesystem::create_directories(path_);
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 void write_bytes(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

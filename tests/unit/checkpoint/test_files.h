@@ -1,4 +1,4 @@
-// What the checkpoint tests share: a folder that vanishes, safetensors files made by hand, and the text of an error.
+// What the checkpoint tests share: safetensors files made by hand, and the text of an error.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,9 @@
 #include <vector>
 
 #include "checkpoint/tensor.h"
+#include "tests/support/temp_folder.h"
 
 namespace bertft::test {
-
-// A fresh folder below the system's folder for temporary files, removed with all its content on destruction.
-class TempFolder {
- public:
-  TempFolder();
-  ~TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 void write_bytes(const std::string& path, std::string_view bytes);
 

@@ -8,7 +8,7 @@ namespace bertft {
 namespace {
 
 using Catch::Contains;
-using test::message_of;
+using test::error_text;
 using Cells = std::vector<std::string_view>;
 
 TableRequest request_of(ColumnNames columns, const std::string& header, bool needs_label) {
@@ -176,7 +176,7 @@ TEST_CASE("Columns that are not found") {
   };
   for (const BadPlan& one : cases) {
     INFO(one.what);
-    const std::string message = message_of<DataError>([&] { plan_columns("f.tsv", one.line, one.request); });
+    const std::string message = error_text<DataError>([&] { plan_columns("f.tsv", one.line, one.request); });
     for (const std::string& part : one.message_parts) REQUIRE_THAT(message, Contains(part));
   }
 }
@@ -199,10 +199,10 @@ TEST_CASE("Requests that no file can meet") {
 
 TEST_CASE("A hundred thousand columns or huge names make a short message") {
   const std::vector<std::string_view> many(100'000, "n");
-  REQUIRE(message_of<DataError>([&] { plan_columns("f.tsv", many, request_of({}, "auto", true)); }).size() < 1000);
+  REQUIRE(error_text<DataError>([&] { plan_columns("f.tsv", many, request_of({}, "auto", true)); }).size() < 1000);
   const std::string huge(1'000'000, 'n');
   const Cells line = {huge, "label"};
-  REQUIRE(message_of<DataError>([&] { plan_columns("f.tsv", line, request_of({}, "auto", true)); }).size() < 1000);
+  REQUIRE(error_text<DataError>([&] { plan_columns("f.tsv", line, request_of({}, "auto", true)); }).size() < 1000);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace bertft {
 namespace {
 
 using Catch::Contains;
+using test::error_text;
 using test::labelled_request;
-using test::message_of;
 using test::tiny_tokenizer;
 using Ids = std::vector<int32_t>;
 
@@ -98,7 +98,7 @@ TEST_CASE("The first row that the tokenizer refuses is named, whatever the threa
   for (const int threads : {1, 4}) {
     EncodeSettings settings = settings_of(6, threads);
     settings.options.truncation = Truncation::kOnlyFirst;
-    REQUIRE_THAT(message_of<DataError>([&] { encode_dataset(table, tiny_tokenizer(), nullptr, settings); }),
+    REQUIRE_THAT(error_text<DataError>([&] { encode_dataset(table, tiny_tokenizer(), nullptr, settings); }),
                  Contains("train.tsv:1202: "));
   }
   REQUIRE_THROWS_AS(encode_dataset(table, tiny_tokenizer(), nullptr, settings_of(1)), ConfigError);
@@ -107,7 +107,7 @@ TEST_CASE("The first row that the tokenizer refuses is named, whatever the threa
 TEST_CASE("Unknown labels are found before any text is tokenized") {
   const auto table = shared_table("text\tlabel\na\tx\nb\tz\n", labelled_request());
   const LabelTable labels({"x", "y"});
-  REQUIRE_THAT(message_of<DataError>([&] { encode_dataset(table, tiny_tokenizer(), &labels, settings_of(1)); }),
+  REQUIRE_THAT(error_text<DataError>([&] { encode_dataset(table, tiny_tokenizer(), &labels, settings_of(1)); }),
                Contains("train.tsv:3: label 'z'"));
 }
 

@@ -8,14 +8,14 @@ namespace bertft {
 namespace {
 
 using Catch::Contains;
+using test::error_text;
 using test::labelled_request;
-using test::message_of;
 using test::shared_path;
 
 TEST_CASE("A second header in the middle is a fault (B11)") {
   const auto path = shared_path("field_cases/B11/joined_lf.tsv");
   if (!path) return;
-  REQUIRE_THAT(message_of<DataError>([&] { read_table(*path, labelled_request()); }),
+  REQUIRE_THAT(error_text<DataError>([&] { read_table(*path, labelled_request()); }),
                Contains("joined_lf.tsv:4: the header line again"));
 }
 
@@ -30,10 +30,10 @@ TEST_CASE("Labels that look like numbers keep their form and are put in order (B
   REQUIRE_THAT(warnings[0], Contains("'1.5' and '1.50'"));
   REQUIRE_THAT(warnings[1], Contains("'07' and '7'"));
   const Table dev = read_table(*folder + "/dev.tsv", labelled_request());
-  REQUIRE_THAT(message_of<DataError>([&] { label_ids(dev, labels); }), Contains("dev.tsv:3: label '7.0'"));
+  REQUIRE_THAT(error_text<DataError>([&] { label_ids(dev, labels); }), Contains("dev.tsv:3: label '7.0'"));
   const Table unlabelled = read_table(*folder + "/unlabelled.tsv", labelled_request());
   REQUIRE(unlabelled.rows() == 2);
-  REQUIRE_THAT(message_of<DataError>([&] {
+  REQUIRE_THAT(error_text<DataError>([&] {
                  label_ids(unlabelled, LabelTable({"0", "1"}));
                }),
                Contains("'-1' (2 rows)"));
@@ -79,8 +79,8 @@ TEST_CASE("Files in other forms are refused with the reason") {
   if (!csv || !trec) return;
   TableRequest request = labelled_request();
   request.columns.text = "review";
-  REQUIRE_THAT(message_of<DataError>([&] { read_table(*csv, request); }), Contains("csv: not in this build"));
-  REQUIRE_THAT(message_of<DataError>([&] { read_table(*trec, labelled_request()); }), Contains("TREC.train:1"));
+  REQUIRE_THAT(error_text<DataError>([&] { read_table(*csv, request); }), Contains("csv: not in this build"));
+  REQUIRE_THAT(error_text<DataError>([&] { read_table(*trec, labelled_request()); }), Contains("TREC.train:1"));
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace bertft {
 namespace {
 
 using Catch::Contains;
+using test::error_text;
 using test::labelled_table;
-using test::message_of;
 using Names = std::vector<std::string>;
 
 Table table_of(const Names& labels, const std::string& path = "train.tsv") {
@@ -56,14 +56,14 @@ TEST_CASE("Given labels keep their order") {
 }
 
 TEST_CASE("Training needs two classes") {
-  const std::string message = message_of<DataError>([] { LabelTable::discover(table_of({"x", "x"})); });
+  const std::string message = error_text<DataError>([] { LabelTable::discover(table_of({"x", "x"})); });
   REQUIRE_THAT(message, Contains("train.tsv") && Contains("all 2 rows have the label 'x'"));
 }
 
 TEST_CASE("Missing labels are gathered") {
   const Table table = table_of({"a", "", "b", "  "});
   for (const std::string& message :
-       {message_of<DataError>([&] { LabelTable::discover(table); }), message_of<DataError>([&] {
+       {error_text<DataError>([&] { LabelTable::discover(table); }), error_text<DataError>([&] {
           label_ids(table, LabelTable({"a", "b"}));
         })}) {
     REQUIRE_THAT(message, Contains("2 of 4 rows have no label") && Contains("train.tsv:3: the label is missing") &&
@@ -74,7 +74,7 @@ TEST_CASE("Missing labels are gathered") {
 TEST_CASE("Unknown labels are gathered, with what was probably meant") {
   const LabelTable labels({"sports", "politics", "health"});
   const Table dev = table_of({"sports", "sport", "x", "health", "x"}, "dev.tsv");
-  const std::string message = message_of<DataError>([&] { label_ids(dev, labels); });
+  const std::string message = error_text<DataError>([&] { label_ids(dev, labels); });
   REQUIRE_THAT(message,
                Contains("dev.tsv: 3 of 5 rows have a label that training lacks: 'x' (2 rows), 'sport' (1 row)"));
   REQUIRE_THAT(message, Contains("dev.tsv:3: label 'sport' is not among the 3 labels of training (nearest: 'sports')"));
@@ -99,9 +99,9 @@ TEST_CASE("A hundred thousand classes and huge labels") {
   const std::vector<int32_t> ids = label_ids(table, labels);
   REQUIRE(std::set<int32_t>(ids.begin(), ids.end()).size() == 100'000);
   const Table bad = table_of(Names(1000, "klass 17"), "dev.tsv");
-  REQUIRE_THAT(message_of<DataError>([&] { label_ids(bad, labels); }), Contains("and 980 more"));
+  REQUIRE_THAT(error_text<DataError>([&] { label_ids(bad, labels); }), Contains("and 980 more"));
   const Table huge = table_of({std::string(1'000'000, 'y')}, "dev.tsv");
-  REQUIRE(message_of<DataError>([&] {
+  REQUIRE(error_text<DataError>([&] {
             label_ids(huge, LabelTable({std::string(1'000'000, 'z'), "b"}));
           }).size() < 1000);
 }

@@ -1,11 +1,11 @@
-// What the tests of src/data share: tables from literal content, and errors as texts.
+// What the tests of src/data share: tables from literal content.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "data/reader.h"
-#include "tests/support/test.h"
+#include "tests/support/errors.h"
 
 namespace bertft::test {
 
@@ -18,18 +18,6 @@ inline TableRequest labelled_request() {
 
 inline Table labelled_table(const std::string& content, const std::string& path = "train.tsv") {
   return parse_table(path, content, labelled_request());
-}
-
-// The message of the error of class E that `action` throws; fails the test when it throws nothing or something else.
-template <typename E, typename Action>
-std::string message_of(Action&& action) {
-  try {
-    action();
-  } catch (const E& error) {
-    return error.what();
-  }
-  FAIL("no error was thrown");
-  return "";
 }
 
 // All cells of one column.

@@ -11,9 +11,9 @@ namespace {
 
 using Catch::Contains;
 using test::column;
+using test::error_text;
 using test::labelled_request;
 using test::labelled_table;
-using test::message_of;
 using Texts = std::vector<std::string>;
 using namespace std::string_literals;
 
@@ -117,7 +117,7 @@ TEST_CASE("Refused files") {
   };
   for (const BadFile& file : files) {
     INFO(file.what);
-    const std::string message = message_of<DataError>([&] { labelled_table(file.content); });
+    const std::string message = error_text<DataError>([&] { labelled_table(file.content); });
     for (const std::string& part : file.message_parts) REQUIRE_THAT(message, Contains(part));
   }
 }
@@ -125,7 +125,7 @@ TEST_CASE("Refused files") {
 TEST_CASE("A message shows twenty faults and counts all") {
   std::string content = "text\tlabel\n";
   for (int i = 0; i < 1234; ++i) content += "bad\n";
-  const std::string message = message_of<DataError>([&] { labelled_table(content); });
+  const std::string message = error_text<DataError>([&] { labelled_table(content); });
   REQUIRE_THAT(message, Contains("1,234 faulty rows") && Contains("train.tsv:21:") && Contains("and 1,214 more"));
   REQUIRE_THAT(message, !Contains("train.tsv:22:"));
 }
@@ -155,7 +155,7 @@ TEST_CASE("A line of fifty megabytes is a row") {
   const Table table = labelled_table("text\tlabel\n" + text + "\tx\nb\ty\n");
   REQUIRE(table.text(0).size() == text.size());
   REQUIRE(table.text(1) == "b");
-  const std::string message = message_of<DataError>([&] { labelled_table("text\tlabel\n" + text + "\n"); });
+  const std::string message = error_text<DataError>([&] { labelled_table("text\tlabel\n" + text + "\n"); });
   REQUIRE(message.size() < 500);
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("Other formats are refused by name") {
   };
   for (const OtherFormat& file : files) {
     INFO(file.path);
-    REQUIRE_THAT(message_of<DataError>([&] { parse_table(file.path, file.content, labelled_request()); }),
+    REQUIRE_THAT(error_text<DataError>([&] { parse_table(file.path, file.content, labelled_request()); }),
                  Contains(file.message_part) && Contains(file.path));
   }
   TableRequest request = labelled_request();
@@ -186,9 +186,9 @@ TEST_CASE("Other formats are refused by name") {
 }
 
 TEST_CASE("Files that cannot be read") {
-  REQUIRE_THAT(message_of<DataError>([] { read_table("no/such.tsv", labelled_request()); }), Contains("no/such.tsv"));
-  REQUIRE_THAT(message_of<DataError>([] { read_table("tests", labelled_request()); }), Contains("folder"));
-  REQUIRE_THAT(message_of<DataError>([] { read_table("no/*.tsv", labelled_request()); }),
+  REQUIRE_THAT(error_text<DataError>([] { read_table("no/such.tsv", labelled_request()); }), Contains("no/such.tsv"));
+  REQUIRE_THAT(error_text<DataError>([] { read_table("tests", labelled_request()); }), Contains("folder"));
+  REQUIRE_THAT(error_text<DataError>([] { read_table("no/*.tsv", labelled_request()); }),
                Contains("no/*.tsv") && Contains("pattern"));
 }
 

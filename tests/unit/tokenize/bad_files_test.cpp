@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "temp_folder.h"
+#include "tests/support/temp_folder.h"
 #include "tests/support/test.h"
 #include "tokenize/tokenizer.h"
 

@@ -7,8 +7,8 @@
 
 #include "core/files.h"
 #include "digests.h"
-#include "temp_folder.h"
 #include "tests/support/shared_data.h"
+#include "tests/support/temp_folder.h"
 #include "tests/support/test.h"
 #include "tokenize/tokenizer.h"
 

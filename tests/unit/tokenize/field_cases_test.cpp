@@ -4,8 +4,8 @@
 
 #include "core/error.h"
 #include "core/files.h"
-#include "temp_folder.h"
 #include "tests/support/shared_data.h"
+#include "tests/support/temp_folder.h"
 #include "tests/support/test.h"
 #include "tokenize/tokenizer.h"
 

@@ -6,7 +6,7 @@
 
 #include "core/files.h"
 #include "digests.h"
-#include "temp_folder.h"
+#include "tests/support/temp_folder.h"
 #include "tests/support/test.h"
 #include "tokenize/tokenizer.h"
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/files.h"
-#include "temp_folder.h"
 #include "tests/support/shared_data.h"
+#include "tests/support/temp_folder.h"
 #include "tests/support/test.h"
 #include "tokenize/google_normalizer.h"
 #include "tokenize/tokenizer.h"
@@ -275,8 +275,8 @@ class Case {
     for (const std::string& piece : pieces) vocab += piece + "\n";
     const TempFolder folder;
     folder.write("vocab.txt", vocab);
-    const Tokenizer tokenizer =
-        Tokenizer::load(folder.write("tokenizer_config.json", R"({"do_lower_case": false})"), Compat::kHf);
+    folder.write("tokenizer_config.json", R"({"do_lower_case": false})");
+    const Tokenizer tokenizer = Tokenizer::load(folder.path(), Compat::kHf);
     Encoding encoding =
         texts[1].empty() ? tokenizer.encode(texts[0], {}) : tokenizer.encode_pair(texts[0], texts[1], {});
     if (!options_["add_special_tokens"].get<bool>()) encoding = without_special(tokenizer, encoding);

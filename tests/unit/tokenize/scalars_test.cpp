@@ -6,7 +6,7 @@
 
 #include "core/files.h"
 #include "digests.h"
-#include "temp_folder.h"
+#include "tests/support/temp_folder.h"
 #include "tests/support/test.h"
 #include "tokenize/bert_normalizer.h"
 #include "tokenize/google_normalizer.h"
@@ -86,10 +86,10 @@ TEST_CASE("every scalar value gives the words and ids of the references") {
   const std::string vocab = read_file(golden_path("vocab_small.txt"));
   cased.write("vocab.txt", vocab);
   uncased.write("vocab.txt", vocab);
-  const Tokenizer tokenizer_cased =
-      Tokenizer::load(cased.write("tokenizer_config.json", R"({"do_lower_case": false})"), Compat::kHf);
-  const Tokenizer tokenizer_uncased =
-      Tokenizer::load(uncased.write("tokenizer_config.json", R"({"do_lower_case": true})"), Compat::kHf);
+  cased.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  uncased.write("tokenizer_config.json", R"({"do_lower_case": true})");
+  const Tokenizer tokenizer_cased = Tokenizer::load(cased.path(), Compat::kHf);
+  const Tokenizer tokenizer_uncased = Tokenizer::load(uncased.path(), Compat::kHf);
   check_digests(table, [&](size_t block, size_t column) {
     switch (column) {
       case 5:

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "random_texts.h"
-#include "temp_folder.h"
+#include "tests/support/temp_folder.h"
 #include "tests/support/test.h"
 #include "tokenize/tokenizer.h"
 

@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "digests.h"
-#include "temp_folder.h"
+#include "tests/support/temp_folder.h"
 #include "tests/support/test.h"
 #include "tokenize/tokenizer.h"
 #include "tokenize/truncation.h"
