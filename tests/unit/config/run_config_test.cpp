@@ -39,7 +39,7 @@ std::string all_values(RunConfig& config) {
   return text;
 }
 
-TEST_CASE("--set overrides any key and is remembered as the origin") {
+TEST_CASE("An override by --set reaches any key and is remembered as the origin") {
   RunConfig config = with_overrides({"train.epochs=5", "seed=1", "data.labels=[b, a]", "data.columns.text=a=b",
                                      "optimizer.betas=[0.5, 0.6]", "model.dropout=auto", "train.epochs=6"});
   REQUIRE(config.train.epochs == 6);
@@ -53,7 +53,7 @@ TEST_CASE("--set overrides any key and is remembered as the origin") {
   REQUIRE(config.origins.at("comm.mode") == "--comm");
 }
 
-TEST_CASE("--set wins over the file, whose other values stay") {
+TEST_CASE("An override wins over the file, whose other values stay") {
   const TempFolder folder;
   RunConfig config = load_run_config(folder.write("run.yaml", "seed: 3\ntrain: {epochs: 2}\n"));
   apply_override(config, "train.epochs=9", "--set");
