@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the sizes and names of source files: at most 400 lines, a main of at most 80, names in snake_case.
+"""Checks the sizes and names of source files: at most 400 lines, a main of at most 80, names in snake_case; and the
+names of test cases, some of which ctest would cut in two or Catch2 take for an option, so that nothing is run.
 
 Data, golden values and files whose name or head says that they are generated are left out. Prints each fault as
 file: reason and exits 1. Needs the standard library only. Run: check_sizes.py [ROOT]
@@ -13,6 +14,8 @@ TOPS = ("src", "apps", "tests", "benchmarks", "scripts", "cmake", "data")
 SUFFIXES = {".h", ".cpp", ".inc", ".cu", ".cuh", ".py", ".sh", ".cmake"}
 MOST_LINES = 400
 MOST_LINES_OF = {"apps/bert_finetune.cpp": 80}
+TEST_CASE = re.compile(r'^\s*TEST_CASE\("((?:[^"\\]|\\.)*)"', re.MULTILINE)
+UNSAFE_TEST_NAME = re.compile(r"^[-~*!@]|[;\[\]\\]|\*$")
 NAME = re.compile(r"[a-z0-9_]+(\.generated)?\.[a-z]+")
 
 
@@ -30,7 +33,11 @@ def faults_of(path, place):
         faults.append(f"{place}: the name is not in snake_case")
     if is_generated(path):
         return faults
-    lines = len(path.read_text(encoding="utf-8").splitlines())
+    text = path.read_text(encoding="utf-8")
+    for name in TEST_CASE.findall(text) if path.suffix == ".cpp" else ():
+        if UNSAFE_TEST_NAME.search(name):
+            faults.append(f"{place}: test case '{name}': a name begins with a letter and has no ; [ ] or backslash")
+    lines = len(text.splitlines())
     most = MOST_LINES_OF.get(place, MOST_LINES)
     if lines > most:
         faults.append(f"{place}: {lines} lines, at most {most}: divide it")

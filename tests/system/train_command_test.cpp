@@ -203,7 +203,7 @@ TEST_CASE("pairs of texts train, and the model remembers its columns") {
   CHECK(result.out == read_file(job.path("run/predictions/test.tsv")));
 }
 
-TEST_CASE("--version and help answer, --dump-step writes") {
+TEST_CASE("The version and help answer, and a step is dumped") {
   CHECK(run_binary({"--version"}).out.find("bert_finetune 0.") == 0);
   CHECK(run_binary({"help", "train"}).out.find("train.global_batch_size") != std::string::npos);
   CHECK(run_binary({"help", "check"}).exit_code == 2);
