@@ -20,3 +20,9 @@ target_link_libraries(bertft_libtorch INTERFACE "${_torch}/lib/libtorch_cpu.so" 
 foreach(_folder IN LISTS _torch_link_path)
   target_link_options(bertft_libtorch INTERFACE "-Wl,-rpath,${_folder}" "-Wl,-rpath-link,${_folder}")
 endforeach()
+
+# OpenMP as the compiler's own flag: the runtime is then found at run time by its name, which is that of the one beside
+# LibTorch, and there is only one in the process.
+add_library(bertft_openmp INTERFACE)
+target_compile_options(bertft_openmp INTERFACE -fopenmp)
+target_link_options(bertft_openmp INTERFACE -fopenmp)

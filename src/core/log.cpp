@@ -28,7 +28,8 @@ size_t terminal_columns() {
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
 }
 
-void emit(spdlog::level::level_enum level, const char* prefix, const std::string& text) {
+void emit(spdlog::level::level_enum level, const char* prefix, const std::string& message) {
+  const std::string text = message.substr(0, message.find_last_not_of('\n') + 1);
   if (g_file_logger) g_file_logger->log(level, "{}", text);
   const bool is_hidden = g_options.is_quiet && level < spdlog::level::warn;
   if (g_options.rank != 0 || is_hidden) return;
