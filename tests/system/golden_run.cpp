@@ -37,12 +37,21 @@ const Json& expected_values() {
   return expected;
 }
 
-std::vector<std::string> kernel_levels() {
-  std::vector<std::string> names;
+std::vector<Environment> kernel_choices() {
+  std::vector<Environment> choices;
   for (const InstructionSet level : {InstructionSet::kScalar, InstructionSet::kAvx2, InstructionSet::kAvx512}) {
-    if (level <= instruction_set()) names.push_back(instruction_set_name(level));
+    if (level > instruction_set()) continue;
+    for (const char* products : {"own", "blas"}) {
+      choices.push_back({{"BERTFT_INSTRUCTION_SET", instruction_set_name(level)}, {"BERTFT_PRODUCTS", products}});
+    }
   }
-  return names;
+  return choices;
+}
+
+std::string to_text(const Environment& environment) {
+  std::string text;
+  for (const auto& [name, value] : environment) text += name + "=" + value + " ";
+  return text;
 }
 
 NamedValues read_tensors(const std::string& path) {
@@ -69,7 +78,7 @@ GoldenRun::GoldenRun(const GoldenRequest& request) {
     arguments.push_back(change);
   }
   // Threads that wait asleep: on a busy machine many times faster, and no result depends on it.
-  std::vector<std::pair<std::string, std::string>> environment = {{"OMP_WAIT_POLICY", "passive"}};
+  Environment environment = {{"OMP_WAIT_POLICY", "passive"}};
   environment.insert(environment.end(), request.environment.begin(), request.environment.end());
   const RunResult result = run_binary({.arguments = arguments, .environment = environment});
   INFO(result.err);

@@ -19,8 +19,12 @@ std::string absolute_golden_path(const std::string& name);
 // expected.json, as make_numerics.py wrote it.
 const nlohmann::json& expected_values();
 
-// BERTFT_INSTRUCTION_SET can have these values here.
-std::vector<std::string> kernel_levels();
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// Every way in which this machine can compute in fp32: each level of our kernels, with our own matrix products and with
+// those of the BLAS.
+std::vector<Environment> kernel_choices();
+std::string to_text(const Environment& environment);
 
 // One training run. The settings of the golden case hold, dropout is 0 and the checkpoint's head is kept, unless
 // `changes` say otherwise.
@@ -30,7 +34,7 @@ struct GoldenRequest {
   int64_t steps = 1;                      // the whole run, schedule included
   int64_t dump_step = 0;                  // 0 = no dump
   std::vector<std::string> changes = {};  // section.key=value
-  std::vector<std::pair<std::string, std::string>> environment = {};
+  Environment environment = {};
 };
 
 struct TraceLine {

@@ -97,10 +97,9 @@ TEST_CASE("dropout is on in the tests of invariance, and its masks change from s
 }
 
 TEST_CASE("a step gives the same gradient in one micro-batch and in many") {
-  for (const std::string& level : kernel_levels()) {
-    INFO(level);
-    check_step_gradients(Pair(
-        {.dump_step = 1, .changes = whole_batch(), .environment = {{"BERTFT_INSTRUCTION_SET", level}}}, kSmallPieces));
+  for (const Environment& choice : kernel_choices()) {
+    INFO(to_text(choice));
+    check_step_gradients(Pair({.dump_step = 1, .changes = whole_batch(), .environment = choice}, kSmallPieces));
   }
 }
 
@@ -118,24 +117,22 @@ TEST_CASE("one thread and two agree on gradient, losses and weights up to summat
   check_weights(kTwoThreads);
 }
 
+void check_repetition(const std::string& precision, const Environment& environment) {
+  INFO(precision << " " << to_text(environment));
+  const GoldenRequest request{.precision = precision,
+                              .steps = 15,
+                              .changes = joined(with_dropout(), joined(kTwoThreads, kSmallPieces)),
+                              .environment = environment};
+  const GoldenRun first(request);
+  const GoldenRun second(request);
+  check_hashes(first, second);
+  CHECK(read_file(first.path("last/model.safetensors")) == read_file(second.path("last/model.safetensors")));
+  CHECK(first.trace()[5].parameter_hash != first.trace()[6].parameter_hash);
+}
+
 TEST_CASE("a run repeated is equal in every bit of every step") {
-  struct Case {
-    std::string precision, threads, level;
-  };
-  std::vector<Case> cases = {{"fp64", "2", kernel_levels().back()}};
-  for (const std::string& level : kernel_levels()) cases.push_back({"fp32", "2", level});
-  for (const auto& [precision, threads, level] : cases) {
-    INFO(precision << ", " << threads << " threads, " << level);
-    const GoldenRequest request{.precision = precision,
-                                .steps = 15,
-                                .changes = joined(with_dropout(), joined({"threads=" + threads}, kSmallPieces)),
-                                .environment = {{"BERTFT_INSTRUCTION_SET", level}}};
-    const GoldenRun first(request);
-    const GoldenRun second(request);
-    check_hashes(first, second);
-    CHECK(read_file(first.path("last/model.safetensors")) == read_file(second.path("last/model.safetensors")));
-    CHECK(first.trace()[5].parameter_hash != first.trace()[6].parameter_hash);
-  }
+  for (const Environment& choice : kernel_choices()) check_repetition("fp32", choice);
+  check_repetition("fp64", {});
 }
 
 TEST_CASE("scoring dev rows between epochs does not change the training") {

@@ -126,11 +126,11 @@ void check_labels(const std::vector<Values>& expected, const std::vector<Predict
   }
 }
 
-TEST_CASE("logits and gradients of single texts and of pairs equal the reference in fp32 at every kernel level") {
-  for (const std::string& level : kernel_levels()) {
+TEST_CASE("logits and gradients of single texts and of pairs equal the reference in fp32 with every kernel") {
+  for (const Environment& choice : kernel_choices()) {
     for (const char* data : {"single", "pair"}) {
-      INFO(level << ", " << data);
-      check_whole_batch({.data = data, .environment = {{"BERTFT_INSTRUCTION_SET", level}}}, kFp32Gradient);
+      INFO(to_text(choice) << data);
+      check_whole_batch({.data = data, .environment = choice}, kFp32Gradient);
     }
   }
 }
@@ -155,12 +155,11 @@ TEST_CASE("200 optimizer steps in fp64 follow the reference: rows, losses, rates
   }
 }
 
-TEST_CASE("20 optimizer steps in fp32 follow the reference at every kernel level") {
-  for (const std::string& level : kernel_levels()) {
+TEST_CASE("20 optimizer steps in fp32 follow the reference with every kernel") {
+  for (const Environment& choice : kernel_choices()) {
     for (const char* data : {"single", "pair"}) {
-      INFO(level << ", " << data);
-      check_steps({.data = data, .steps = 20, .environment = {{"BERTFT_INSTRUCTION_SET", level}}}, kFp32StepLoss,
-                  kFp32StepNormRelative);
+      INFO(to_text(choice) << data);
+      check_steps({.data = data, .steps = 20, .environment = choice}, kFp32StepLoss, kFp32StepNormRelative);
     }
   }
 }
