@@ -9,7 +9,8 @@
 
 namespace bertft {
 
-uint64_t hash64(const void* data, size_t bytes, uint64_t seed = 0);
+// The seed has no default here: hash64("text", 6) means a text and a seed, never the first six bytes.
+uint64_t hash64(const void* data, size_t bytes, uint64_t seed);
 inline uint64_t hash64(std::string_view text, uint64_t seed = 0) { return hash64(text.data(), text.size(), seed); }
 
 // 16 lower-case hexadecimal digits.

@@ -46,7 +46,7 @@ int64_t Layout::parameter_count() const {
 }
 
 uint64_t Layout::hash() const {
-  uint64_t value = hash64("layout", 6);
+  uint64_t value = hash64("layout");
   const auto add = [&](int64_t number) { value = hash64(&number, sizeof number, value); };
   for (const LayoutEntry& entry : entries) {
     value = hash64(entry.spec.name, value);

@@ -23,7 +23,7 @@ void Trace::add(const StepResult& result, int rank, const ParameterStore& store)
 
 uint64_t parameter_hash(const ParameterStore& store) {
   const at::Tensor weights = store.weights().cpu();
-  return hash64(weights.const_data_ptr(), weights.nbytes());
+  return hash64(weights.const_data_ptr(), weights.nbytes(), 0);
 }
 
 }  // namespace bertft

@@ -71,6 +71,7 @@ TEST_CASE("Seeds name different hashes of the same bytes") {
   std::set<uint64_t> seen;
   for (uint64_t seed = 0; seed < 1000; ++seed) seen.insert(hash64("the same text", seed));
   REQUIRE(seen.size() == 1000);
+  REQUIRE(hash64("the same text", 3) == hash64(std::string("the same text"), 3));
 }
 
 TEST_CASE("A hash is written as 16 hexadecimal digits") {
