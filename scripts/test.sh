@@ -8,6 +8,8 @@ scripts/setup.sh --tests
 scripts/build.sh release
 scripts/fetch_minilm.sh
 
+# Several programs share the processors here: waiting OpenMP threads must not spin for long (README, Limitations).
+export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-1000}
 export BERTFT_SHARED=${BERTFT_SHARED:-$(cd .. && pwd)/shared}
 export BERTFT_MINILM=${BERTFT_MINILM:-$PWD/.deps/minilm/model.safetensors}
 export BERTFT_PYTHON=${BERTFT_PYTHON:-$PWD/.deps/venv/bin/python}
