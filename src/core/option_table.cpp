@@ -96,8 +96,7 @@ class Setter {
  private:
   const std::string& single() const {
     if (texts_.size() != 1) {
-      throw ConfigError(
-          fmt::format("{}: {}: {} is needed, not a list", place_, key_, option_type_text(option_)));
+      throw ConfigError(fmt::format("{}: {}: {} is needed, not a list", place_, key_, option_type_text(option_)));
     }
     return texts_.front();
   }
