@@ -24,6 +24,18 @@ void check_model_fits(const EncoderConfig& config, const Tokenizer& tokenizer, i
   }
 }
 
+namespace {
+
+std::unique_ptr<Task> task_of(const ModelSettings& settings, const std::string& folder) {
+  try {
+    return make_task(settings.task, LabelTable(settings.labels));
+  } catch (const ConfigError& failure) {
+    throw CheckpointError(folder + "/bert_finetune.json: " + failure.what());
+  }
+}
+
+}  // namespace
+
 OpenedModel open_model(const std::string& folder) {
   const ModelFiles files = find_model_files(folder);
   ModelSettings settings = read_model_settings(files.folder);
@@ -31,8 +43,8 @@ OpenedModel open_model(const std::string& folder) {
   Tokenizer tokenizer = Tokenizer::load(files.folder, settings.compat);
   if (settings.max_length == 0) settings.max_length = foreign_max_length(tokenizer, config);
   check_model_fits(config, tokenizer, settings.max_length, files.folder + "/bert_finetune.json: max_length");
-  auto model = std::make_unique<ModelBundle>(std::move(config), make_task(settings.task, LabelTable(settings.labels)),
-                                             stored_type(files.weights));
+  auto model =
+      std::make_unique<ModelBundle>(std::move(config), task_of(settings, files.folder), stored_type(files.weights));
   LoadSummary loaded = load_weights(*model, files.weights, HeadUse::kKeep, 0);
   return {std::move(settings), std::move(tokenizer), std::move(model), std::move(loaded)};
 }
