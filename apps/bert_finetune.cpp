@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "core/version.h"
 #include "guard.h"
+#include "openmp_wait.h"
 
 namespace {
 
@@ -66,5 +67,6 @@ int run(std::vector<std::string> arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  bertft::restart_with_short_openmp_wait(argv);
   return bertft::run_guarded([&] { return run(std::vector<std::string>(argv + 1, argv + argc)); });
 }

@@ -4,9 +4,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Waiting OpenMP threads must not spin for long, should the machine have anything else to do (README, Limitations).
-export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-1000}
-
 say() { printf '\n== %s\n' "$*"; }
 
 say "1/6 dependencies"

@@ -8,7 +8,7 @@ scripts/setup.sh --tests
 scripts/build.sh release
 scripts/fetch_minilm.sh
 
-# Several programs share the processors here: waiting OpenMP threads must not spin for long (README, Limitations).
+# Several programs share the processors here: waiting OpenMP threads must not spin for long (apps/openmp_wait.h).
 export GOMP_SPINCOUNT=${GOMP_SPINCOUNT:-1000}
 export BERTFT_SHARED=${BERTFT_SHARED:-$(cd .. && pwd)/shared}
 export BERTFT_MINILM=${BERTFT_MINILM:-$PWD/.deps/minilm/model.safetensors}
