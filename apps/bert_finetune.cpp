@@ -61,7 +61,10 @@ int run(std::vector<std::string> arguments) {
     throw ConfigError(bertft::explain_parse_error(failure, *parsed, arguments));
   }
   if (chosen->name() != "help") bertft::refuse_more_than_one_process();
-  return chosen->run();
+  const int exit_code = chosen->run();
+  if (!std::cout.flush())
+    throw bertft::ResourceError("cannot write to standard output: is it closed, or the disk full?");
+  return exit_code;
 }
 
 }  // namespace

@@ -31,6 +31,13 @@ std::unique_ptr<Command> make_help_command();
 // would report it before a misspelt option.)
 void require_argument(const std::string& command, const std::string& value, const std::string& what);
 
+// Throws ConfigError when `path` is not one that a file can be written to: a folder, or in a folder that is not there.
+void require_output_place(const std::string& path, const std::string& what);
+
+// Throws ConfigError when an output would replace an input.
+void require_different_files(const std::string& output, const std::string& output_name, const std::string& input,
+                             const std::string& input_name);
+
 // What the parser said, made one message: with the nearest known option for one that `app` does not have.
 std::string explain_parse_error(const CLI::ParseError& failure, const CLI::App& app,
                                 const std::vector<std::string>& arguments);

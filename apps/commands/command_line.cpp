@@ -1,6 +1,7 @@
 // What every command line is checked for: arguments that are needed, and commands that other builds have.
 #include <CLI/Error.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "commands/command.h"
@@ -13,6 +14,21 @@ void require_argument(const std::string& command, const std::string& value, cons
   if (!value.empty()) return;
   throw ConfigError("command line: " + command + " needs " + what + ". `bert_finetune help " + command +
                     "` shows what is known");
+}
+
+void require_output_place(const std::string& path, const std::string& what) {
+  namespace fs = std::filesystem;
+  if (path.empty()) return;
+  const fs::path parent = fs::absolute(path).parent_path();
+  if (fs::is_directory(path)) throw ConfigError(what + ": " + path + " is a folder; name a file");
+  if (!fs::is_directory(parent)) throw ConfigError(what + ": there is no folder " + parent.string() + "; create it");
+}
+
+void require_different_files(const std::string& output, const std::string& output_name, const std::string& input,
+                             const std::string& input_name) {
+  std::error_code error;
+  if (output.empty() || input.empty() || !std::filesystem::equivalent(output, input, error)) return;
+  throw ConfigError(output_name + ": " + output + " is the file of " + input_name + ", which it would replace");
 }
 
 std::string explain_parse_error(const CLI::ParseError& failure, const CLI::App& app,

@@ -1,10 +1,12 @@
 // evaluate: scores a model directory on a labelled file.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <iostream>
 
 #include "commands/columns.h"
 #include "commands/command.h"
+#include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
 #include "train/build.h"
@@ -28,12 +30,15 @@ class EvaluateCommand final : public Command {
     app.add_option("--columns", columns_, "text=NAME,text_pair=NAME,label=NAME: instead of the model's own");
     app.add_option("--output", output_folder_, "folder for results.json and predictions.tsv");
     app.add_option("--threads", run_.threads, "compute threads (default: affinity mask and CPU quota)")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 4096));
   }
 
   int run() override {
     require_argument(name(), model_folder_, "--model DIR");
     require_argument(name(), data_path_, "--data FILE");
+    if (std::filesystem::exists(output_folder_) && !std::filesystem::is_directory(output_folder_)) {
+      throw ConfigError("--output: " + output_folder_ + " is a file; name a folder");
+    }
     const ComputeSettings compute = prepare_compute(run_);
     const OpenedModel opened = open_model(model_folder_);
     TableRequest request{.columns = opened.settings.columns, .needs_label = true};

@@ -34,7 +34,7 @@ class PredictCommand final : public Command {
         ->capture_default_str()
         ->check(CLI::Range(0, 17));
     app.add_option("--threads", run_.threads, "compute threads (default: affinity mask and CPU quota)")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(1, 4096));
   }
 
   int run() override {
@@ -44,6 +44,11 @@ class PredictCommand final : public Command {
       const bool is_later = output_format_ == "csv" || output_format_ == "jsonl";
       throw ConfigError(
           fmt::format("--format {}: {}; use tsv", output_format_, is_later ? "not in this build" : "unknown"));
+    }
+    if (output_path_ != "-") {
+      if (output_path_.empty()) throw ConfigError("--output: there is no file name");
+      require_output_place(output_path_, "--output");
+      require_different_files(output_path_, "--output", data_path_, "--data");
     }
     log::start({.is_quiet = output_path_ == "-"});
     const ComputeSettings compute = prepare_compute(run_);

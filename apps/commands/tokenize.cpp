@@ -20,8 +20,9 @@ class TokenizeCommand final : public Command {
 
   void declare(CLI::App& app) override {
     app.add_option("--model", model_folder_, "a folder with tokenizer files");
-    auto* text = app.add_option("text", text_, "one text (with --pair: its first tab divides a pair)");
-    app.add_option("--data", data_path_, "a file with one text per line (LF), or - for standard input")->excludes(text);
+    text_option_ = app.add_option("text", text_, "one text (with --pair: its first tab divides a pair)");
+    app.add_option("--data", data_path_, "a file with one text per line (LF), or - for standard input")
+        ->excludes(text_option_);
     app.add_flag("--pair", is_pair_, "the first tab of each line divides a pair");
     app.add_flag("--ids", shows_ids_only_, "one line of blank-separated ids per text");
     app.add_option("--compat", compat_, "hf or google")->capture_default_str();
@@ -29,6 +30,9 @@ class TokenizeCommand final : public Command {
 
   int run() override {
     require_argument(name(), model_folder_, "--model DIR");
+    if (text_option_->count() == 0 && data_path_.empty()) {
+      throw ConfigError("command line: tokenize needs a text, or --data FILE");
+    }
     const Tokenizer tokenizer = Tokenizer::load(model_folder_, parse_compat(compat_));
     if (data_path_.empty()) {
       show(tokenizer, text_);
@@ -68,6 +72,7 @@ class TokenizeCommand final : public Command {
 
   std::string model_folder_;
   std::string text_;
+  CLI::Option* text_option_ = nullptr;
   std::string data_path_;
   std::string compat_ = "hf";
   bool is_pair_ = false;

@@ -50,7 +50,9 @@ class TrainCommand final : public Command {
     parse_dump();
     const RunDir run_dir(config.output.dir);
     run_dir.check_available(may_overwrite_);
+    check_paths(config, run_dir);
     TrainingJob job = build_training_job(std::move(config));
+    check_dump_step(job.resolved.total_steps);
     start_run(job, run_dir);
     const RunResults results = Trainer(job, run_dir, requests_).run();
     say_results(results, run_dir);
@@ -76,9 +78,32 @@ class TrainCommand final : public Command {
     requests_.dump_path = dump_[1];
   }
 
+  // Before anything is removed or written: no input may lie in the run that is replaced, no output may be an input, and
+  // there must be a folder for each output.
+  void check_paths(const RunConfig& config, const RunDir& run_dir) const {
+    const std::vector<std::pair<std::string, std::string>> inputs = {{"model.checkpoint", config.model.checkpoint},
+                                                                     {"data.train", config.data.train},
+                                                                     {"data.dev", config.data.dev},
+                                                                     {"data.test", config.data.test}};
+    const std::vector<std::pair<std::string, std::string>> outputs = {{"--trace", requests_.trace_path},
+                                                                      {"--dump-step", requests_.dump_path}};
+    for (const auto& [what, path] : inputs) run_dir.require_outside(path, what);
+    for (const auto& [what, path] : outputs) {
+      run_dir.require_outside(path, what);
+      require_output_place(path, what);
+      for (const auto& [input, input_path] : inputs) require_different_files(path, what, input_path, input);
+      require_different_files(path, what, config_path_, "--config");
+    }
+  }
+
+  void check_dump_step(int64_t total_steps) const {
+    if (requests_.dump_step <= total_steps) return;
+    throw ConfigError(
+        fmt::format("--dump-step: step {} is behind the last step, {}", requests_.dump_step, total_steps));
+  }
+
   static void start_run(TrainingJob& job, const RunDir& run_dir) {
-    run_dir.create();
-    write_file_atomically(run_dir.run_path(), run_json(job));
+    run_dir.create(run_json(job));
     write_file_atomically(run_dir.config_path(), print_run_config(job.config));
     log::add_file(run_dir.log_path());
     log::info(startup_table(job));

@@ -16,7 +16,6 @@ enum class ExitCode : int {
   kComm = 4,
   kDiverged = 5,
   kResource = 6,  // memory or disk
-  kInterrupted = 7,
 };
 
 // Base of all errors. The message is complete: what happened, where (file:line, key or parameter), what to do.

@@ -62,6 +62,12 @@ ResolvedRun resolve(const RunConfig& config, const ComputeSettings& compute, int
                     "rate would never reach its peak",
                     run.warmup_steps, run.total_steps, rows));
   }
+  if (run.warmup_steps >= run.total_steps) {
+    log::warn(
+        fmt::format("all {} steps are warm-up: the learning rate stays below its peak, and is 0 in step 1. Set "
+                    "schedule.warmup_steps: 0 for a run this short",
+                    run.total_steps));
+  }
   return run;
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include "core/error.h"
 #include "data/sampler.h"
 #include "train/batch_pass.h"
 
@@ -13,7 +14,14 @@ RowOutputs compute_outputs(const ModelBundle& model, const Dataset& dataset, int
   RowOutputs outputs(dataset.rows());
   for (const std::vector<int64_t>& rows : evaluation_batches(dataset.lengths(), batch_tokens)) {
     const ForwardPassPtr pass = make_pass(dataset, rows, {});
-    model.task().collect(model.forward(pass), *pass, outputs);
+    const at::Tensor values = model.forward(pass);
+    if (!values.isfinite().all().item<bool>()) {
+      throw DivergedError(
+          fmt::format("the model's output is not finite for a row among those that begin with {}: its "
+                      "weights come from a training that diverged. Lower optimizer.learning_rate",
+                      dataset.table().place(rows.front())));
+    }
+    model.task().collect(values, *pass, outputs);
   }
   return outputs;
 }

@@ -9,7 +9,8 @@
 
 namespace bertft {
 
-// Micro-batches depend on the lengths of the rows and `batch_tokens` alone, so the outputs do, too.
+// Throws DivergedError when an output is not finite. Micro-batches depend on the lengths of the rows and `batch_tokens`
+// alone, so the outputs do, too.
 RowOutputs compute_outputs(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens);
 
 // The task's metrics of a data set with targets.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
 
 #include "core/error.h"
 #include "core/files.h"
@@ -14,22 +16,41 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Everything that a run writes into its folder; each may also be there under its name with .tmp behind it.
-constexpr std::array<const char*, 9> kRunNames = {"config.yaml", "run.json", "metrics.jsonl", "logs",        "models",
-                                                  "best",        "last",     "predictions",   "results.json"};
+// The files and links that a run writes beside its models and run.json; each may also be there with .tmp behind its
+// name.
+constexpr std::array<const char*, 8> kRunFiles = {
+    "config.yaml", "metrics.jsonl",      "results.json",        "best",
+    "last",        "logs/rank_0000.log", "predictions/dev.tsv", "predictions/test.tsv"};
 
-bool is_run_name(std::string name) {
-  if (name.ends_with(".tmp")) name.resize(name.size() - 4);
-  return std::find(kRunNames.begin(), kRunNames.end(), name) != kRunNames.end();
+// Whether run.json is one that a run wrote.
+bool is_run(const std::string& run_json_path) {
+  if (!fs::is_regular_file(run_json_path)) return false;
+  const auto json = nlohmann::json::parse(read_file(run_json_path), nullptr, false);
+  return json.is_object() && json.contains("layout_hash") && json.contains("resolved");
 }
 
-// Whether a run wrote this folder: it has run.json, or (a run killed at its start) nothing that a run does not write.
-bool looks_like_run(const std::string& folder, std::error_code& error) {
-  if (fs::exists(folder + "/run.json", error)) return true;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (!is_run_name(entry->path().filename().string())) return false;
+// models/step_* of an earlier run.
+std::vector<fs::path> model_folders(const std::string& run) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(run + "/models", error)) {
+    if (entry.path().filename().string().starts_with("step_")) folders.push_back(entry.path());
   }
-  return !error;
+  return folders;
+}
+
+void remove_tree(const fs::path& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) throw ResourceError(fmt::format("cannot remove {}: {}", path.string(), error.message()));
+}
+
+// Whether `path` is `folder` or lies in it, links followed.
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  std::error_code error;
+  const fs::path inner = fs::weakly_canonical(path, error);
+  const fs::path outer = fs::weakly_canonical(folder, error);
+  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
 std::string model_name(int64_t step) { return fmt::format("step_{:08}", step); }
@@ -50,22 +71,33 @@ void RunDir::check_available(bool may_overwrite) const {
     throw ConfigError(fmt::format(
         "output.dir: {} is not empty. Name another folder, or pass --overwrite to replace the run there", path_));
   }
-  if (!looks_like_run(path_, error)) {
-    throw ConfigError(
-        fmt::format("output.dir: {} has content but no run.json, so it is not a run that --overwrite may replace. Name "
-                    "another folder",
-                    path_));
+  if (!is_run(run_path())) {
+    throw ConfigError(fmt::format(
+        "output.dir: {} has content but no run.json of a run, so --overwrite may not replace it. Name another "
+        "folder",
+        path_));
   }
 }
 
-void RunDir::create() const {
-  std::error_code error;
-  for (const std::string name : kRunNames) {
-    for (const std::string& present : {name, name + ".tmp"}) {
-      fs::remove_all(fs::path(path_) / present, error);
-      if (error) throw ResourceError(fmt::format("cannot remove {}/{}: {}", path_, present, error.message()));
-    }
+void RunDir::require_outside(const std::string& path, const std::string& what) const {
+  if (path.empty()) return;
+  std::vector<fs::path> removed = model_folders(path_);
+  for (const char* name : kRunFiles) removed.push_back(fs::path(path_) / name);
+  for (const fs::path& place : removed) {
+    if (!lies_in(path, place)) continue;
+    throw ConfigError(fmt::format(
+        "{}: {} belongs to the run in {} that this one would replace. Name another output.dir", what, path, path_));
   }
+}
+
+void RunDir::create(const std::string& run_json) const {
+  make_folders(path_);
+  write_file_atomically(run_path(), run_json);
+  for (const std::string name : kRunFiles) {
+    remove_tree(fs::path(path_) / name);
+    remove_tree(fs::path(path_) / (name + ".tmp"));
+  }
+  for (const fs::path& folder : model_folders(path_)) remove_tree(folder);
   for (const char* folder : {"logs", "models", "predictions"}) make_folders(path_ + "/" + folder);
 }
 

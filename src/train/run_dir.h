@@ -11,11 +11,16 @@ class RunDir {
   explicit RunDir(std::string path) : path_(std::move(path)) {}
 
   // Whether a run may start here; changes nothing. Throws ConfigError when the folder has content and `may_overwrite`
-  // is false, or when the content is not that of a run, and ResourceError when it cannot be looked at.
+  // is false, or when its run.json is not that of a run, and ResourceError when it cannot be looked at.
   void check_available(bool may_overwrite) const;
 
-  // Removes what an earlier run left (only names that a run writes) and makes the folders of a new one.
-  void create() const;
+  // Throws ConfigError when `path`, which is `what` ("data.train"), lies where create() would remove it: a checkpoint
+  // or a file of the run that would be replaced cannot be the input of the new one, nor can an output be placed there.
+  void require_outside(const std::string& path, const std::string& what) const;
+
+  // Writes run.json, by which the folder is known as a run from then on, removes the other files that an earlier run
+  // left (by their names; whatever else lies there stays), and makes the folders of a new one.
+  void create(const std::string& run_json) const;
 
   const std::string& path() const { return path_; }
   std::string config_path() const { return path_ + "/config.yaml"; }

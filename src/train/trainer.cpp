@@ -36,10 +36,6 @@ Trainer::Trainer(TrainingJob& job, const RunDir& run_dir, const TrainRequests& r
                 metrics_log_),
       step_(*job.model, job.train, *job.sampler, *job.communicator, *job.optimizer, step_settings(job)) {
   if (!requests_.trace_path.empty()) trace_.emplace(requests_.trace_path);
-  if (requests_.dump_step > job.resolved.total_steps) {
-    throw ConfigError(
-        fmt::format("--dump-step: step {} is behind the last step, {}", requests_.dump_step, job.resolved.total_steps));
-  }
   results_.labels = job.settings.labels;
   results_.metric = metric_.name;
 }
@@ -74,7 +70,6 @@ void Trainer::after_step(const StepResult& result) {
 void Trainer::evaluate_and_save(const StepResult& result) {
   progress_.pause();
   const int64_t step = result.batch.step;
-  write_model_folder(*job_.model, job_.settings, job_.tokenizer_source, run_dir_.model_path(step));
   bool is_best = true;
   if (job_.dev) {
     const Evaluation dev = timed_evaluation(*job_.model, *job_.dev);
@@ -84,6 +79,7 @@ void Trainer::evaluate_and_save(const StepResult& result) {
     log::info(fmt::format("dev after step {}: {}{}", step, metrics_line(dev), is_best ? "  (best so far)" : ""));
     if (is_best) results_.dev = dev;
   }
+  write_model_folder(*job_.model, job_.settings, job_.tokenizer_source, run_dir_.model_path(step));
   if (is_best) results_.best_step = step;
   run_dir_.link_model("last", step);
   run_dir_.link_model("best", results_.best_step);

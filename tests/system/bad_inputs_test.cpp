@@ -283,7 +283,7 @@ std::vector<BadInput> output_cases() {
       {"output is no run",
        [](const JobFolder& job) { job.write("run/note.txt", "mine"); },
        2,
-       {"output.dir", "not a run"},
+       {"output.dir", "no run.json of a run"},
        {"--overwrite"}},
       {"output is a file", [](const JobFolder& job) { job.write("run", "mine"); }, 2, {"output.dir", "is a file"}},
   };
@@ -316,6 +316,32 @@ void check_cases(const std::vector<BadInput>& cases) {
 TEST_CASE("bad configurations are refused with file, line, key and remedy") { check_cases(config_cases()); }
 TEST_CASE("bad data files are refused with file and line") { check_cases(data_cases()); }
 TEST_CASE("bad checkpoints are refused by what is wrong with them") { check_cases(checkpoint_cases()); }
+TEST_CASE("what a new run would destroy cannot be its input, and outputs are never inputs") {
+  const JobFolder job;
+  REQUIRE(job.train().exit_code == 0);
+  const std::string before = read_file(job.path("run/results.json"));
+  const std::vector<std::vector<std::string>> requests = {
+      {"--overwrite", "--set", "model.checkpoint=" + job.path("run/best")},
+      {"--overwrite", "--set", "data.train=" + job.path("run/predictions/dev.tsv")},
+      {"--overwrite", "--dump-step", "99", job.path("d.safetensors")},
+      {"--overwrite", "--trace", job.path("nowhere/t")},
+      {"--overwrite", "--trace", job.path("train.tsv")},
+  };
+  for (const std::vector<std::string>& request : requests) {
+    CAPTURE(request.back());
+    const RunResult result = job.train(request);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(read_file(job.path("run/results.json")) == before);
+    CHECK(std::filesystem::exists(job.path("run/best/model.safetensors")));
+  }
+  const std::string rows = read_file(job.path("dev.tsv"));
+  CHECK(run_binary({"predict", "--model", job.path("run/best"), "--data", job.path("dev.tsv"), "--output",
+                    job.path("dev.tsv")})
+            .exit_code == 2);
+  CHECK(read_file(job.path("dev.tsv")) == rows);
+}
+
 TEST_CASE("an output folder that is in use is left alone") { check_cases(output_cases()); }
 
 }  // namespace

@@ -18,6 +18,8 @@ using test::error_text;
 using test::TempFolder;
 namespace fs = std::filesystem;
 
+constexpr const char* kRunJson = R"({"layout_hash": "0", "resolved": {}})";
+
 void require_available(const RunDir& run, bool may_overwrite) { REQUIRE_NOTHROW(run.check_available(may_overwrite)); }
 
 std::string refusal(const RunDir& run, bool may_overwrite) {
@@ -35,7 +37,7 @@ TEST_CASE("A run may start where nothing is") {
 
 TEST_CASE("A folder with content is refused unless it is a run and may be overwritten") {
   const TempFolder folder;
-  folder.write("run.json", "{}");
+  folder.write("run.json", kRunJson);
   folder.write("notes.txt", "mine");
   const RunDir run(folder.path());
   REQUIRE_THAT(refusal(run, false), Contains("output.dir") && Contains("is not empty") && Contains("--overwrite"));
@@ -52,26 +54,54 @@ TEST_CASE("A folder that no run wrote is never overwritten") {
   REQUIRE_THAT(refusal(RunDir(data.path()), true), Contains("no run.json"));
 }
 
+TEST_CASE("Names that runs use make no run of a folder, nor does any run.json") {
+  const TempFolder folder;
+  folder.write("models/my_only_copy.bin", "x");
+  folder.write("logs/mine.txt", "x");
+  REQUIRE_THAT(refusal(RunDir(folder.path()), true), Contains("no run.json of a run"));
+  folder.write("run.json", "{}");
+  REQUIRE_THAT(refusal(RunDir(folder.path()), true), Contains("no run.json of a run"));
+}
+
 TEST_CASE("What a run leaves that was killed at its start may be overwritten") {
   const TempFolder folder;
   const RunDir run(folder.path());
-  run.create();
+  run.create(kRunJson);
   folder.write("run.json.tmp", "{");
   REQUIRE_THAT(refusal(run, false), Contains("is not empty"));
   require_available(run, true);
+}
+
+TEST_CASE("Inputs and outputs of a run may not lie in what it replaces, links followed") {
+  const TempFolder folder;
+  const RunDir run(folder / "run");
+  run.create(kRunJson);
+  folder.write("run/models/step_00000001/model.safetensors", "x");
+  folder.write("run/predictions/dev.tsv", "x");
+  folder.write("run/notes.tsv", "x");
+  run.link_model("best", 1);
+  fs::create_directory_symlink(run.best_path(), folder / "elsewhere");
+  for (const std::string& path :
+       {run.best_path(), folder / "elsewhere", run.model_path(1), folder / "run/predictions/dev.tsv"}) {
+    CAPTURE(path);
+    REQUIRE_THAT(error_text<ConfigError>([&] { run.require_outside(path, "data.train"); }), Contains("data.train"));
+  }
+  REQUIRE_NOTHROW(run.require_outside(folder / "run/notes.tsv", "data.train"));
+  REQUIRE_NOTHROW(run.require_outside(folder / "other.tsv", "data.train"));
+  REQUIRE_NOTHROW(run.require_outside("", "data.train"));
 }
 
 TEST_CASE("A file in place of the folder is refused") {
   const TempFolder folder;
   const std::string file = folder.write("run", "x");
   REQUIRE_THAT(refusal(RunDir(file), true), Contains("is a file"));
-  REQUIRE_THAT(error_text<ResourceError>([&] { RunDir(file + "/below").create(); }), Contains("below"));
+  REQUIRE_THAT(error_text<ResourceError>([&] { RunDir(file + "/below").create(kRunJson); }), Contains("below"));
 }
 
 TEST_CASE("Overwriting removes what runs write, links and left-over temporaries, and keeps everything else") {
   const TempFolder folder;
   const RunDir run(folder / "run");
-  run.create();
+  run.create(kRunJson);
   for (const char* name : {"config.yaml", "run.json", "metrics.jsonl", "results.json", "results.json.tmp",
                            "logs/rank_0000.log", "models/step_00000001/model.safetensors", "predictions/dev.tsv"}) {
     folder.write(std::string("run/") + name, "old");
@@ -81,13 +111,13 @@ TEST_CASE("Overwriting removes what runs write, links and left-over temporaries,
   const std::string mine = folder.write("run/notes.txt", "mine");
   const std::string precious = folder.write("precious/data.tsv", "rows");
   fs::create_directory_symlink(folder / "precious", folder / "run/last.tmp");
-  run.create();
+  run.create(kRunJson);
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(run.path())) {
     names.push_back(fs::relative(entry.path(), run.path()).string());
   }
   std::sort(names.begin(), names.end());
-  REQUIRE(names == std::vector<std::string>{"logs", "models", "notes.txt", "predictions"});
+  REQUIRE(names == std::vector<std::string>{"logs", "models", "notes.txt", "predictions", "run.json"});
   REQUIRE(read_file(mine) == "mine");
   REQUIRE(read_file(precious) == "rows");  // a link was removed, not what it points to
 }
@@ -95,7 +125,7 @@ TEST_CASE("Overwriting removes what runs write, links and left-over temporaries,
 TEST_CASE("Links to models are relative, so a run can be moved") {
   const TempFolder folder;
   const RunDir run(folder / "run");
-  run.create();
+  run.create(kRunJson);
   folder.write("run/models/step_00000020/config.json", "{}");
   run.link_model("best", 20);
   REQUIRE(fs::read_symlink(run.best_path()) == "models/step_00000020");
@@ -107,7 +137,7 @@ TEST_CASE("Links to models are relative, so a run can be moved") {
 TEST_CASE("Pruning keeps the best and the last model") {
   const TempFolder folder;
   const RunDir run(folder.path());
-  run.create();
+  run.create(kRunJson);
   for (const int step : {5, 10, 15, 20})
     folder.write("models/step_000000" + std::string(step < 10 ? "0" : "") + std::to_string(step) + "/model.safetensors",
                  "x");
