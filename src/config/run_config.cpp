@@ -148,7 +148,7 @@ void check_run_config(const RunConfig& config) {
                     "would never reach its peak",
                     *config.schedule.warmup_steps, *config.train.max_steps));
   }
-  if (config.data.columns.text_pair.empty() ? false : config.data.columns.text_pair == config.data.columns.text) {
+  if (!config.data.columns.text_pair.empty() && config.data.columns.text_pair == config.data.columns.text) {
     throw ConfigError(
         fmt::format("data.columns.text and data.columns.text_pair are the same column '{}'", config.data.columns.text));
   }
