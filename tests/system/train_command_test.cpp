@@ -1,5 +1,7 @@
 // The executable as its users see it: what a run leaves behind, and what the other commands make of it.
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -166,6 +168,26 @@ TEST_CASE("the best model is the one with the best dev score, the last one is ke
   size_t models = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator(job.path("run/models"))) ++models;
   CHECK(models == (best_step == 24 ? 1u : 2u));
+}
+
+TEST_CASE("a model whose outputs are not finite is not asked without a word") {
+  const JobFolder job;
+  REQUIRE(job.train().exit_code == 0);
+  const std::string path = job.path("run/last/model.safetensors");
+  std::string file = read_file(path);
+  uint64_t header = 0;
+  std::memcpy(&header, file.data(), sizeof header);
+  const Json place = Json::parse(file.substr(8, header))["classifier.weight"]["data_offsets"];
+  const float huge = 3e38F;  // finite, but products with it are not
+  for (size_t at = place[0]; at < place[1]; at += sizeof huge) std::memcpy(&file[8 + header + at], &huge, sizeof huge);
+  std::ofstream(path, std::ios::binary) << file;
+  for (const char* command : {"evaluate", "predict"}) {
+    const RunResult result = run_binary({command, "--model", job.path("run/last"), "--data", job.path("test.tsv")});
+    CAPTURE(command, result.out, result.err);
+    CHECK(result.exit_code == 5);
+    CHECK(result.err.find("not finite") != std::string::npos);
+    CHECK(result.out.empty());
+  }
 }
 
 TEST_CASE("several processes under a launcher are refused") {
