@@ -90,7 +90,12 @@ std::vector<OptionTable> RunConfig::tables() {
           eval_option_table(eval),   output_option_table(output),       comm_option_table(comm)};
 }
 
-void assign(RunConfig& config, const std::string& full_key, const StringList& texts, const std::string& place) {
+namespace {
+
+// `Value` is what set_option takes: the texts of a scalar or list, or a map.
+template <typename Value>
+void assign_value(RunConfig& config, const std::string& full_key, const Value& value, const StringList& texts,
+                  const std::string& place) {
   const std::vector<OptionTable> tables = config.tables();
   const size_t dot = full_key.find('.');
   const std::string section = dot == std::string::npos ? "" : full_key.substr(0, dot);
@@ -101,11 +106,30 @@ void assign(RunConfig& config, const std::string& full_key, const StringList& te
     refuse_if_not_built(table, key, texts, place);
     for (const Option& option : table.options) {
       if (option.key != key) continue;
-      set_option(option, texts, place, full_key);
+      set_option(option, value, place, full_key);
       return;
     }
   }
   fail_unknown(tables, full_key, place);
+}
+
+}  // namespace
+
+void assign(RunConfig& config, const std::string& full_key, const StringList& texts, const std::string& place) {
+  assign_value(config, full_key, texts, texts, place);
+}
+
+void assign(RunConfig& config, const std::string& full_key, const StringMap& map, const std::string& place) {
+  assign_value(config, full_key, map, {}, place);
+}
+
+bool is_map_key(RunConfig& config, const std::string& full_key) {
+  for (const OptionTable& table : config.tables()) {
+    for (const Option& option : table.options) {
+      if (full_key_of(table, option.key) == full_key) return takes_map(option);
+    }
+  }
+  return false;
 }
 
 void apply_override(RunConfig& config, const std::string& assignment, const std::string& origin) {
@@ -114,7 +138,13 @@ void apply_override(RunConfig& config, const std::string& assignment, const std:
     throw ConfigError(fmt::format("{} {}: write it as section.key=value", origin, excerpt(assignment)));
   }
   const std::string key = assignment.substr(0, equals);
-  assign(config, key, parse_value_texts(assignment.substr(equals + 1), origin + " " + assignment), origin);
+  const std::string value = assignment.substr(equals + 1);
+  const std::string place = origin + " " + assignment;
+  if (value.starts_with("{") && is_map_key(config, key)) {
+    assign(config, key, parse_value_map(value, place), origin);
+  } else {
+    assign(config, key, parse_value_texts(value, place), origin);
+  }
   config.origins[key] = origin;
   make_paths_absolute(config);
 }

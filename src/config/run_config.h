@@ -37,6 +37,10 @@ void apply_override(RunConfig& config, const std::string& assignment, const std:
 
 // Sets one option by its full key. `place` begins messages: "c.yaml:12" or "--set train.epochs=x".
 void assign(RunConfig& config, const std::string& full_key, const StringList& texts, const std::string& place);
+void assign(RunConfig& config, const std::string& full_key, const StringMap& map, const std::string& place);
+
+// Whether the key is one that is written as a map.
+bool is_map_key(RunConfig& config, const std::string& full_key);
 
 // Rules between options. Throws ConfigError naming keys, values and rule.
 void check_run_config(const RunConfig& config);

@@ -49,7 +49,9 @@ class Loader {
       const std::string key = prefix.empty() ? pair.first.Scalar() : prefix + "." + pair.first.Scalar();
       if (!seen_.insert(key).second) fail(pair.first, "key '" + key + "' is set twice");
       if (level > kDeepestLevel) fail(pair.first, "sections are nested too deeply");
-      if (pair.second.IsMap()) {
+      if (pair.second.IsMap() && is_map_key(config_, key)) {
+        set_map(key, pair.first, pair.second);
+      } else if (pair.second.IsMap()) {
         walk(pair.second, key, level + 1);
       } else {
         set(key, pair.first, pair.second);
@@ -69,6 +71,22 @@ class Loader {
       texts.push_back(finish(key, value));
     }
     assign(config_, key, texts, place(key_node));
+    config_.origins[key] = place(key_node);
+  }
+
+  void set_map(const std::string& key, const YAML::Node& key_node, const YAML::Node& value) {
+    StringMap map;
+    std::set<std::string> names;
+    for (const auto& pair : value) {
+      if (!pair.first.IsScalar() || !pair.second.IsScalar()) {
+        fail(pair.first, key + ": a map of plain values is needed");
+      }
+      map.emplace_back(expand(key, pair.first), expand(key, pair.second));
+      if (!names.insert(map.back().first).second) {
+        fail(pair.first, key + ": '" + excerpt(map.back().first) + "' is set twice");
+      }
+    }
+    assign(config_, key, map, place(key_node));
     config_.origins[key] = place(key_node);
   }
 
@@ -149,7 +167,33 @@ StringList parse_value_texts(const std::string& value, const std::string& place)
   }
 }
 
+StringMap parse_value_map(const std::string& value, const std::string& place) {
+  try {
+    StringMap map;
+    for (const auto& pair : YAML::Load(value)) {
+      map.emplace_back(pair.first.as<std::string>(), pair.second.as<std::string>());
+    }
+    return map;
+  } catch (const YAML::Exception& failure) {
+    throw ConfigError(fmt::format("{}: not a map: {}", place, failure.msg));
+  }
+}
+
+namespace {
+
+std::string map_text(const StringMap& map) {
+  std::vector<std::string> entries;
+  for (const auto& [key, value] : map) entries.push_back(quoted_if_needed(key) + ": " + quoted_if_needed(value));
+  return "{" + join(entries, ", ") + "}";
+}
+
+}  // namespace
+
 std::string yaml_text(const Option& option) {
+  if (const auto* map = std::get_if<StringMap*>(&option.target)) return map_text(**map);
+  if (const auto* either = std::get_if<TextOrMap*>(&option.target)) {
+    return (*either)->text.empty() ? map_text((*either)->map) : quoted_if_needed((*either)->text);
+  }
   if (const auto* text = std::get_if<std::string*>(&option.target)) return quoted_if_needed(**text);
   if (const auto* list = std::get_if<StringList*>(&option.target)) {
     std::vector<std::string> quoted;

@@ -15,6 +15,8 @@ RunConfig load_run_config(const std::string& path);
 
 // The texts of one value written on a command line: a scalar, or a list [a, b].
 StringList parse_value_texts(const std::string& value, const std::string& place);
+// The entries of a map written on a command line, {a: 1, b: 2}.
+StringMap parse_value_map(const std::string& value, const std::string& place);
 
 // An option's present value, quoted where YAML needs it.
 std::string yaml_text(const Option& option);

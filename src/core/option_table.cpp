@@ -16,7 +16,7 @@ namespace {
 std::string number_text(double value) { return fmt::format("{}", value); }
 
 template <typename T>
-std::string value_text(const T& value) {
+std::string value_text(const T& value, const std::string& auto_word = "auto") {
   if constexpr (std::is_same_v<T, bool>) {
     return value ? "true" : "false";
   } else if constexpr (std::is_same_v<T, std::string>) {
@@ -25,10 +25,16 @@ std::string value_text(const T& value) {
     return "[" + join(value, ", ") + "]";
   } else if constexpr (std::is_same_v<T, DoublePair>) {
     return "[" + number_text(value[0]) + ", " + number_text(value[1]) + "]";
+  } else if constexpr (std::is_same_v<T, StringMap>) {
+    std::vector<std::string> entries;
+    for (const auto& [key, entry] : value) entries.push_back(key + ": " + entry);
+    return "{" + join(entries, ", ") + "}";
+  } else if constexpr (std::is_same_v<T, TextOrMap>) {
+    return value.text.empty() ? value_text(value.map) : value.text;
   } else if constexpr (std::is_same_v<T, AutoInt>) {
-    return value ? std::to_string(*value) : "auto";
+    return value ? std::to_string(*value) : auto_word;
   } else if constexpr (std::is_same_v<T, AutoDouble>) {
-    return value ? number_text(*value) : "auto";
+    return value ? number_text(*value) : auto_word;
   } else if constexpr (std::is_same_v<T, double>) {
     return number_text(value);
   } else {
@@ -76,9 +82,9 @@ class Setter {
   }
   void operator()(int64_t* target) const { *target = integer(single()); }
   void operator()(double* target) const { *target = real(single()); }
-  void operator()(AutoInt* target) const { *target = single() == "auto" ? std::nullopt : AutoInt(integer(single())); }
+  void operator()(AutoInt* target) const { *target = single() == option_.auto_word ? std::nullopt : AutoInt(integer(single())); }
   void operator()(AutoDouble* target) const {
-    *target = single() == "auto" ? std::nullopt : AutoDouble(real(single()));
+    *target = single() == option_.auto_word ? std::nullopt : AutoDouble(real(single()));
   }
   void operator()(std::string* target) const { *target = chosen(single()); }
   void operator()(DoublePair* target) const {
@@ -92,6 +98,10 @@ class Setter {
     for (const std::string& text : texts_) chosen(text);
     *target = texts_;
   }
+  void operator()(StringMap*) const {
+    throw ConfigError(fmt::format("{}: {}: {} is needed", place_, key_, option_type_text(option_)));
+  }
+  void operator()(TextOrMap* target) const { *target = {chosen(single()), {}}; }
 
  private:
   const std::string& single() const {
@@ -137,25 +147,42 @@ class Setter {
 }  // namespace
 
 std::string option_value_text(const Option& option) {
-  return std::visit([](const auto* target) { return value_text(*target); }, option.target);
+  return std::visit([&](const auto* target) { return value_text(*target, option.auto_word); }, option.target);
 }
 
 std::string option_type_text(const Option& option) {
   struct Namer {
+    const std::string& auto_word;
     std::string operator()(bool*) const { return "true or false"; }
     std::string operator()(int64_t*) const { return "an integer"; }
     std::string operator()(double*) const { return "a number"; }
     std::string operator()(std::string*) const { return "a text"; }
-    std::string operator()(AutoInt*) const { return "an integer or auto"; }
-    std::string operator()(AutoDouble*) const { return "a number or auto"; }
+    std::string operator()(AutoInt*) const { return "an integer or " + auto_word; }
+    std::string operator()(AutoDouble*) const { return "a number or " + auto_word; }
     std::string operator()(StringList*) const { return "a list of texts"; }
     std::string operator()(DoublePair*) const { return "a list of two numbers"; }
+    std::string operator()(StringMap*) const { return "a map"; }
+    std::string operator()(TextOrMap*) const { return "a word or a map"; }
   };
-  return std::visit(Namer{}, option.target);
+  return std::visit(Namer{option.auto_word}, option.target);
 }
 
 void set_option(const Option& option, const StringList& texts, const std::string& place, const std::string& full_key) {
   std::visit(Setter(option, texts, place, full_key), option.target);
+}
+
+bool takes_map(const Option& option) {
+  return std::holds_alternative<StringMap*>(option.target) || std::holds_alternative<TextOrMap*>(option.target);
+}
+
+void set_option(const Option& option, const StringMap& map, const std::string& place, const std::string& full_key) {
+  if (const auto* target = std::get_if<StringMap*>(&option.target)) {
+    **target = map;
+  } else if (const auto* either = std::get_if<TextOrMap*>(&option.target)) {
+    **either = {"", map};
+  } else {
+    throw ConfigError(fmt::format("{}: {}: {} is needed, not a map", place, full_key, option_type_text(option)));
+  }
 }
 
 }  // namespace bertft

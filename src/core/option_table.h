@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,10 +18,17 @@ using AutoInt = std::optional<int64_t>;
 using AutoDouble = std::optional<double>;
 using StringList = std::vector<std::string>;
 using DoublePair = std::array<double, 2>;
+using StringMap = std::vector<std::pair<std::string, std::string>>;  // in the order in which it was written
+
+// Either one word or a map, for example a named rule or the values themselves.
+struct TextOrMap {
+  std::string text;  // "" when the map counts
+  StringMap map;
+};
 
 // Where a value lives. The target must outlive the table.
-using OptionTarget =
-    std::variant<bool*, int64_t*, double*, std::string*, AutoInt*, AutoDouble*, StringList*, DoublePair*>;
+using OptionTarget = std::variant<bool*, int64_t*, double*, std::string*, AutoInt*, AutoDouble*, StringList*, DoublePair*,
+                                  StringMap*, TextOrMap*>;
 
 enum class OptionKind {
   kValue,
@@ -35,7 +43,8 @@ struct Option {
   std::optional<double> min = {};         // inclusive; for each element of a list
   std::optional<double> max = {};         // inclusive
   std::vector<std::string> choices = {};  // allowed texts; empty = any
-  std::string auto_rule = "";             // for AutoInt/AutoDouble: what "auto" does
+  std::string auto_rule = "";             // for AutoInt/AutoDouble: what no value does
+  std::string auto_word = "auto";         // for AutoInt/AutoDouble: the text of no value
   OptionKind kind = OptionKind::kValue;
 };
 
@@ -46,7 +55,7 @@ struct OptionTable {
   std::map<std::string, std::string> not_in_this_build = {};
 };
 
-// The present value as YAML would write it ("auto" for an unset AutoInt; lists as [a, b]).
+// The present value as YAML would write it ("auto" for an unset AutoInt; lists as [a, b], maps as {k: v}), unquoted.
 std::string option_value_text(const Option& option);
 
 // "number", "integer", "true or false", ...
@@ -55,5 +64,9 @@ std::string option_type_text(const Option& option);
 // Sets the value from its texts (one text, or the elements of a list). Throws ConfigError "<place>: <key>: ..." naming
 // the expected type or range. `place` is file:line or "--set".
 void set_option(const Option& option, const StringList& texts, const std::string& place, const std::string& full_key);
+
+// Whether the option is written as a map, and how it is set from one. Throws ConfigError for an option that is not.
+bool takes_map(const Option& option);
+void set_option(const Option& option, const StringMap& map, const std::string& place, const std::string& full_key);
 
 }  // namespace bertft

@@ -22,6 +22,9 @@ struct Targets {
   StringList names;
   StringList kinds;
   DoublePair betas = {0.9, 0.999};
+  AutoInt every;
+  StringMap renamed;
+  TextOrMap weights = {"none", {}};
 };
 
 std::vector<Option> options_of(Targets& t) {
@@ -36,6 +39,9 @@ std::vector<Option> options_of(Targets& t) {
       {.key = "names", .target = &t.names, .help = "h"},
       {.key = "kinds", .target = &t.kinds, .help = "h", .choices = {"a", "b"}},
       {.key = "betas", .target = &t.betas, .help = "h", .min = 0.0, .max = 0.9999},
+      {.key = "every", .target = &t.every, .help = "h", .min = 1, .auto_word = "epoch"},
+      {.key = "renamed", .target = &t.renamed, .help = "h"},
+      {.key = "weights", .target = &t.weights, .help = "h", .choices = {"none", "balanced"}},
   };
 }
 
@@ -160,6 +166,40 @@ TEST_CASE("A long or binary text is shown as an excerpt") {
       error_text<ConfigError>([&] { set_option(find(options, "count"), {std::string(5000, 'x') + "\n"}, "p", "k"); });
   REQUIRE(message.size() < 200);
   REQUIRE_THAT(message, Contains("xxx..."));
+}
+
+TEST_CASE("An option with a word of its own for no value") {
+  Targets targets;
+  const auto options = options_of(targets);
+  const Option& every = find(options, "every");
+  CHECK(option_value_text(every) == "epoch");
+  CHECK(option_type_text(every) == "an integer or epoch");
+  set_option(every, StringList{"20"}, "c.yaml:1", "every");
+  CHECK(targets.every == 20);
+  set_option(every, StringList{"epoch"}, "c.yaml:1", "every");
+  CHECK_FALSE(targets.every.has_value());
+  CHECK_THAT(error_text<ConfigError>([&] { set_option(every, StringList{"auto"}, "c.yaml:1", "every"); }),
+             Contains("an integer or epoch"));
+}
+
+TEST_CASE("Maps keep their order, and only options that are maps take them") {
+  Targets targets;
+  const auto options = options_of(targets);
+  const StringMap map = {{"1", "World"}, {"0", "Sports"}};
+  CHECK(takes_map(find(options, "renamed")));
+  CHECK(takes_map(find(options, "weights")));
+  CHECK_FALSE(takes_map(find(options, "names")));
+  set_option(find(options, "renamed"), map, "c.yaml:1", "renamed");
+  CHECK(option_value_text(find(options, "renamed")) == "{1: World, 0: Sports}");
+  set_option(find(options, "weights"), StringMap{{"a", "2.5"}}, "c.yaml:1", "weights");
+  CHECK(option_value_text(find(options, "weights")) == "{a: 2.5}");
+  set_option(find(options, "weights"), StringList{"balanced"}, "c.yaml:1", "weights");
+  CHECK(option_value_text(find(options, "weights")) == "balanced");
+  CHECK_THAT(error_text<ConfigError>([&] { set_option(find(options, "count"), map, "c.yaml:7", "x.count"); }),
+             Contains("c.yaml:7") && Contains("x.count") && Contains("not a map"));
+  CHECK_THAT(error_text<ConfigError>([&] { set_option(find(options, "renamed"), StringList{"a"}, "c.yaml:7", "x"); }),
+             Contains("a map is needed"));
+  CHECK_THROWS_AS(set_option(find(options, "weights"), StringList{"other"}, "c.yaml:7", "x"), ConfigError);
 }
 
 }  // namespace
