@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "checkpoint/model_folder.h"
-#include "checkpoint/safetensors.h"
+#include "checkpoint/tensor_file.h"
 #include "commands/command.h"
 #include "core/error.h"
 #include "core/hash.h"
@@ -26,7 +26,7 @@ class InspectCommand final : public Command {
   std::string summary() const override { return "show what a checkpoint holds and what would be loaded"; }
 
   void declare(CLI::App& app) override {
-    app.add_option("path", path_, "a model folder, or a safetensors file");
+    app.add_option("path", path_, "a model folder, or a file of weights");
     app.add_flag("--tensors", lists_tensors_, "also list every tensor");
   }
 
@@ -35,6 +35,10 @@ class InspectCommand final : public Command {
     const ModelFiles files = find_model_files(path_);
     const TensorFile weights = TensorFile::open(files.weights);
     show_tensors(weights);
+    for (const std::string& note : weights.notes()) std::cout << "  note: " << note << "\n";
+    if (!files.passed_over.empty()) {
+      std::cout << "  note: also there, not read: " << join(files.passed_over, ", ") << "\n";
+    }
     const bool is_folder = std::filesystem::is_directory(path_);
     if (!is_folder && !std::filesystem::exists(files.folder + "/config.json")) {
       std::cout << "no config.json beside it: the model cannot be told from the weights alone\n";

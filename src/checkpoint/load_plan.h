@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/safetensors.h"
+#include "checkpoint/tensor_file.h"
 
 namespace bertft {
 

@@ -34,6 +34,9 @@ struct Header {
 extern const char* const kGetAgain;   // remedy for damage on the way: copy or download again
 extern const char* const kSaveAgain;  // remedy for a wrong writer
 
+// "It is a Python pickle" and the like: what a file is whose first bytes are not those of the format that was expected.
+std::string describe_beginning(std::string_view bytes);
+
 // Parses the JSON text. Each entry has a known type, non-negative sizes and two offsets; the names differ.
 // Offsets are not yet compared with anything. Errors: CheckpointError.
 Header parse_header(std::string_view json, const std::string& path);

@@ -7,15 +7,11 @@
 #include "checkpoint/safetensors.h"
 #include "checkpoint/safetensors_header.h"
 #include "core/error.h"
-#include "core/hash.h"
+#include "core/files.h"
 #include "core/text.h"
 
 namespace bertft {
-namespace {
 
-constexpr size_t kLengthBytes = 8;
-
-// What a file is whose first bytes cannot be a header length.
 std::string describe_beginning(std::string_view bytes) {
   const auto begins_with = [&](std::string_view magic) { return bytes.substr(0, magic.size()) == magic; };
   if (begins_with("PK\x03\x04")) return "It is a zip archive, as torch.save writes it";
@@ -31,80 +27,79 @@ std::string describe_beginning(std::string_view bytes) {
   return "It is not a safetensors file, or damaged at its beginning";
 }
 
-// The JSON text between the length and the data.
-std::string_view header_text(std::string_view bytes, const std::string& path) {
-  if (bytes.empty()) throw_broken(path, "the file is empty", kGetAgain);
-  if (bytes.size() < kLengthBytes) {
-    throw_broken(
-        path, fmt::format("the file has only {} bytes, its header length alone takes {}", bytes.size(), kLengthBytes),
-        kGetAgain);
+namespace {
+
+constexpr size_t kLengthBytes = 8;
+
+// How long the JSON text behind the length is, by the first bytes of a file of `size` bytes.
+size_t header_length(std::string_view bytes, uint64_t size, const std::string& path) {
+  if (size == 0) throw_broken(path, "the file is empty", kGetAgain);
+  if (size < kLengthBytes) {
+    throw_broken(path, fmt::format("the file has only {} bytes, its header length alone takes {}", size, kLengthBytes),
+                 kGetAgain);
   }
   uint64_t length = 0;
   for (size_t i = kLengthBytes; i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  const std::string_view rest = bytes.substr(kLengthBytes);
-  const bool begins_as_header = !rest.empty() && rest.front() == '{';
+  const bool begins_as_header = bytes.size() > kLengthBytes && bytes[kLengthBytes] == '{';
   if (length > kMaxHeaderBytes) {
     throw_broken(
         path,
         fmt::format("its first 8 bytes give a header of {} bytes, more than the allowed {}", length, kMaxHeaderBytes),
         describe_beginning(bytes) + ". A safetensors file is needed");
   }
-  if (length > rest.size()) {
-    throw_broken(
-        path,
-        fmt::format("its first 8 bytes give a header of {} bytes, the file has only {} more", length, rest.size()),
-        begins_as_header ? kGetAgain : describe_beginning(bytes) + ". A safetensors file is needed");
+  if (length > size - kLengthBytes) {
+    throw_broken(path,
+                 fmt::format("its first 8 bytes give a header of {} bytes, the file has only {} more", length,
+                             size - kLengthBytes),
+                 begins_as_header ? kGetAgain : describe_beginning(bytes) + ". A safetensors file is needed");
   }
-  return rest.substr(0, length);
+  return static_cast<size_t>(length);
 }
 
-}  // namespace
+struct CheckedHeader {
+  Header header;
+  uint64_t data_begin = 0;  // in the file
+};
 
-TensorTable parse_safetensors(std::string_view file_bytes, const std::string& path) {
-  if (const std::string impostor = explain_impostor(file_bytes.substr(0, 512), path); !impostor.empty()) {
+CheckedHeader read_header(const InputFile& file) {
+  const FileBytes beginning = file.beginning(512);
+  if (const std::string impostor = explain_impostor(beginning.text(), file.path()); !impostor.empty()) {
     throw CheckpointError(impostor);
   }
-  const std::string_view json = header_text(file_bytes, path);
-  Header header = parse_header(json, path);
-  const std::string_view data = file_bytes.substr(kLengthBytes + json.size());
-  check_layout(header.entries, data.size(), path);
+  const size_t length = header_length(beginning.text(), file.size(), file.path());
+  CheckedHeader checked{parse_header(file.read(kLengthBytes, length).text(), file.path()), kLengthBytes + length};
+  check_layout(checked.header.entries, file.size() - checked.data_begin, file.path());
+  return checked;
+}
 
+// The views of a checked header into the data area at `data`.
+TensorTable make_table(Header header, const std::byte* data) {
   TensorTable table;
   table.metadata = std::move(header.metadata);
   table.tensors.reserve(header.entries.size());
   for (HeaderEntry& entry : header.entries) {
-    const auto* begin = reinterpret_cast<const std::byte*>(data.data()) + entry.begin;
-    table.tensors.push_back(
-        {std::move(entry.name), entry.dtype, std::move(entry.shape), begin, entry.end - entry.begin});
+    table.tensors.push_back({std::move(entry.name), entry.dtype, std::move(entry.shape), data + entry.begin,
+                             static_cast<size_t>(entry.end - entry.begin)});
   }
   std::sort(table.tensors.begin(), table.tensors.end(),
             [](const TensorView& a, const TensorView& b) { return a.name < b.name; });
   return table;
 }
 
-TensorFile::TensorFile(MappedFile file, TensorTable table) : file_(std::move(file)), table_(std::move(table)) {}
+}  // namespace
 
-TensorFile TensorFile::open(const std::string& path) {
-  MappedFile file(path);
-  TensorTable table = parse_safetensors(file.text(), path);
-  return {std::move(file), std::move(table)};
+TensorTable parse_safetensors(std::string_view file_bytes, const std::string& path) {
+  CheckedHeader checked = read_header(InputFile::in_memory(file_bytes, path));
+  return make_table(std::move(checked.header),
+                    reinterpret_cast<const std::byte*>(file_bytes.data()) + checked.data_begin);
 }
 
-const TensorView* TensorFile::find(std::string_view name) const {
-  const auto found = std::lower_bound(tensors().begin(), tensors().end(), name,
-                                      [](const TensorView& tensor, std::string_view n) { return tensor.name < n; });
-  return found != tensors().end() && found->name == name ? &*found : nullptr;
-}
-
-uint64_t TensorFile::checksum() const {
-  uint64_t hash = 0;
-  for (const TensorView& tensor : tensors()) {
-    hash = hash64(tensor.name, hash);
-    hash = hash64(dtype_name(tensor.dtype), hash);
-    hash = hash64(tensor.shape.data(), tensor.shape.size() * sizeof(int64_t), hash);
-    hash = hash64(tensor.data, tensor.bytes, hash);
-  }
-  return hash;
+LoadedTensors read_safetensors(const InputFile& file) {
+  CheckedHeader checked = read_header(file);
+  LoadedTensors loaded;
+  loaded.memory.push_back(file.read(checked.data_begin, static_cast<size_t>(file.size() - checked.data_begin)));
+  loaded.table = make_table(std::move(checked.header), loaded.memory.front().data.get());
+  return loaded;
 }
 
 }  // namespace bertft

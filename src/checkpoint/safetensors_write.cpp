@@ -4,6 +4,7 @@
 #include "checkpoint/safetensors.h"
 #include "checkpoint/safetensors_header.h"
 #include "core/error.h"
+#include "core/files.h"
 
 namespace bertft {
 namespace {

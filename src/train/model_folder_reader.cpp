@@ -43,9 +43,9 @@ OpenedModel open_model(const std::string& folder) {
   Tokenizer tokenizer = Tokenizer::load(files.folder, settings.compat);
   if (settings.max_length == 0) settings.max_length = foreign_max_length(tokenizer, config);
   check_model_fits(config, tokenizer, settings.max_length, files.folder + "/bert_finetune.json: max_length");
-  auto model =
-      std::make_unique<ModelBundle>(std::move(config), task_of(settings, files.folder), stored_type(files.weights));
-  LoadSummary loaded = load_weights(*model, files.weights, HeadUse::kKeep, 0);
+  const TensorFile file = TensorFile::open(files.weights);
+  auto model = std::make_unique<ModelBundle>(std::move(config), task_of(settings, files.folder), stored_type(file));
+  LoadSummary loaded = load_weights(*model, file, HeadUse::kKeep, 0);
   return {std::move(settings), std::move(tokenizer), std::move(model), std::move(loaded)};
 }
 

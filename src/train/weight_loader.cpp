@@ -6,7 +6,6 @@
 
 #include "checkpoint/convert.h"
 #include "checkpoint/model_folder.h"
-#include "checkpoint/safetensors.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/text.h"
@@ -70,8 +69,7 @@ NameRules name_rules(const EncoderConfig& config) {
   return {{family.prefix}, family.ignored_prefixes, family.ignored_names};
 }
 
-at::ScalarType stored_type(const std::string& weights_path) {
-  const TensorFile file = TensorFile::open(weights_path);
+at::ScalarType stored_type(const TensorFile& file) {
   const auto& tensors = file.tensors();
   const bool is_double =
       std::any_of(tensors.begin(), tensors.end(), [](const TensorView& view) { return view.dtype == DType::kF64; });
@@ -79,9 +77,16 @@ at::ScalarType stored_type(const std::string& weights_path) {
 }
 
 LoadSummary load_weights(ModelBundle& model, const std::string& path, HeadUse head, uint64_t seed) {
+  const ModelFiles files = find_model_files(path);
+  LoadSummary summary = load_weights(model, TensorFile::open(files.weights), head, seed);
+  if (!files.passed_over.empty()) summary.notes.push_back("also there, not read: " + join(files.passed_over, ", "));
+  return summary;
+}
+
+LoadSummary load_weights(ModelBundle& model, const TensorFile& file, HeadUse head, uint64_t seed) {
   LoadSummary summary;
-  summary.weights_path = find_model_files(path).weights;
-  const TensorFile file = TensorFile::open(summary.weights_path);
+  summary.weights_path = file.path();
+  summary.notes = file.notes();
   const std::vector<WantedTensor> wanted = wanted_tensors(model);
   summary.plan = plan_load(file, wanted, name_rules(model.config()));
   if (head == HeadUse::kNew) drop_head(summary.plan, wanted, file);
@@ -105,6 +110,7 @@ std::string LoadSummary::report() const {
                                  weights_path, plan.loaded.size(), with_thousands(plan.loaded_elements),
                                  100.0 * plan.encoder_share, hash_text(checksum));
   if (!plan.created.empty()) text += "\n  new, initialized: " + join(plan.created, ", ");
+  for (const std::string& note : notes) text += "\n  note: " + note;
   for (const IgnoredTensor& ignored : plan.ignored)
     text += "\n  ignored: " + ignored.name + " (" + ignored.reason + ")";
   return text;

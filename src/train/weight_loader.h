@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "checkpoint/load_plan.h"
+#include "checkpoint/tensor_file.h"
 #include "train/model_bundle.h"
 
 namespace bertft {
@@ -23,6 +24,7 @@ struct LoadSummary {
   LoadPlan plan;
   uint64_t checksum = 0;
   std::string weights_path;
+  std::vector<std::string> notes;  // how the file was read, what lies beside it and was not
 
   // Several lines for the log: tensors loaded, share of the encoder, new and ignored ones by name.
   std::string report() const;
@@ -33,10 +35,13 @@ std::vector<WantedTensor> wanted_tensors(const ModelBundle& model);
 NameRules name_rules(const EncoderConfig& config);
 
 // kDouble when the file holds its weights in fp64 (written by a run with precision fp64), else kFloat.
-at::ScalarType stored_type(const std::string& weights_path);
+at::ScalarType stored_type(const TensorFile& file);
 
 // `path`: a model folder or a file of weights. New parameters are initialized from `seed`. Throws CheckpointError: see
 // checkpoint/load_plan.h; also when the head must be kept and does not fit, and for weights that are not finite.
 LoadSummary load_weights(ModelBundle& model, const std::string& path, HeadUse head, uint64_t seed);
+
+// The same from a file that is open already.
+LoadSummary load_weights(ModelBundle& model, const TensorFile& file, HeadUse head, uint64_t seed);
 
 }  // namespace bertft

@@ -190,13 +190,34 @@ std::vector<BadInput> checkpoint_cases() {
        [](const JobFolder& job) { job.remove("checkpoint/model.safetensors"); },
        3,
        {"model.safetensors"}},
-      {"PyTorch weights",
+      {"PyTorch weights that are none",
        [](const JobFolder& job) {
          job.remove("checkpoint/model.safetensors");
          job.write("checkpoint/pytorch_model.bin", "PK");
        },
        3,
-       {"pytorch_model.bin", "not in this build"}},
+       {"pytorch_model.bin", "no file of torch.save"}},
+      {"PyTorch weights that would run code",
+       [](const JobFolder& job) {
+         job.remove("checkpoint/model.safetensors");
+         job.write("checkpoint/pytorch_model.bin", read_file("tests/golden/checkpoint/hostile_os_system.bin"));
+       },
+       3,
+       {"pytorch_model.bin, data.pkl: at byte ", "global posix.system is not allowed", "Nothing of it was executed"}},
+      {"a shard that is missing",
+       [](const JobFolder& job) {
+         job.remove("checkpoint/model.safetensors");
+         job.write("checkpoint/model.safetensors.index.json", R"({"weight_map": {"a": "model-00001.safetensors"}})");
+       },
+       3,
+       {"model.safetensors.index.json", "the shard model-00001.safetensors is missing"}},
+      {"TensorFlow weights alone",
+       [](const JobFolder& job) {
+         job.remove("checkpoint/model.safetensors");
+         job.write("checkpoint/tf_model.h5", "\x89HDF");
+       },
+       3,
+       {"tf_model.h5", "not in this build", "from_tf=True"}},
       {"no config.json", [](const JobFolder& job) { job.remove("checkpoint/config.json"); }, 3, {"config.json"}},
       {"config.json cut short",
        [](const JobFolder& job) { job.write("checkpoint/config.json", "{\"model_type\": "); },

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/files.h"
+#include "tests/support/python_path.h"
 #include "tests/support/run_binary.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test.h"
@@ -24,15 +25,6 @@ std::string require_success(const RunResult& result) {
   INFO(result.out << result.err);
   REQUIRE(result.exit_code == 0);
   return result.out;
-}
-
-// A Python that has transformers: $BERTFT_PYTHON, or the one that scripts/test.sh installs.
-std::optional<std::string> python_path() {
-  const char* given = std::getenv("BERTFT_PYTHON");
-  const std::string python = given != nullptr ? given : ".deps/venv/bin/python";
-  if (fs::exists(python)) return python;
-  std::cout << "SKIPPED: no " << python << " (set BERTFT_PYTHON to a Python that has torch and transformers)\n";
-  return std::nullopt;
 }
 
 std::vector<std::string> cells_of(const std::string& line) {

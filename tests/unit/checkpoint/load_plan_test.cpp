@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "checkpoint/safetensors.h"
 #include "core/error.h"
 #include "tests/support/test.h"
 #include "tests/unit/checkpoint/test_files.h"

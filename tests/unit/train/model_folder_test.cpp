@@ -177,8 +177,8 @@ TEST_CASE("Tokenizer, weights and lengths must belong together") {
 }
 
 TEST_CASE("The type of a file of weights is seen before it is loaded") {
-  REQUIRE(stored_type(Written(at::kFloat).folder / "model/model.safetensors") == at::kFloat);
-  REQUIRE(stored_type(Written(at::kDouble).folder / "model/model.safetensors") == at::kDouble);
+  REQUIRE(stored_type(TensorFile::open(Written(at::kFloat).folder / "model/model.safetensors")) == at::kFloat);
+  REQUIRE(stored_type(TensorFile::open(Written(at::kDouble).folder / "model/model.safetensors")) == at::kDouble);
 }
 
 }  // namespace
