@@ -7,6 +7,7 @@
 #include "ops/implementation.h"
 #include "ops/kernels/cpu_kernels.h"
 #include "ops/matrix_product.h"
+#include "ops/product_inputs.h"
 #include "ops/raw.h"
 #include "ops/shapes.h"
 
@@ -23,9 +24,11 @@ at::Tensor linear(const at::Tensor& x, const at::Tensor& w) {
   check_defined_matrices(x, w);
   check_matrix(x, x.size(0), x.size(1), x, "x");
   check_matrix(w, w.size(0), x.size(1), x, "w");
-  if (!use_own_kernels(x)) return aten::linear(x, w);
+  const at::Tensor a = as_product_input(x);
+  const at::Tensor b = as_product_input(w);
+  if (!use_own_kernels(x)) return aten::linear(a, b);
   at::Tensor y = at::empty({x.size(0), w.size(0)}, x.options());
-  multiply_matrices({x.size(0), w.size(0), x.size(1)}, {const_matrix(x)}, {const_matrix(w), Transposed::kYes}, 0.0f,
+  multiply_matrices({x.size(0), w.size(0), x.size(1)}, {const_matrix(a)}, {const_matrix(b), Transposed::kYes}, 0.0f,
                     matrix(y));
   return y;
 }
@@ -35,8 +38,10 @@ void linear_backward_input(const at::Tensor& dy, const at::Tensor& w, at::Tensor
   check_matrix(dy, dy.size(0), w.size(0), dy, "dy");
   check_matrix(w, w.size(0), w.size(1), dy, "w");
   check_matrix(dx, dy.size(0), w.size(1), dy, "dx");
-  if (!use_own_kernels(dy)) return aten::linear_backward_input(dy, w, dx, beta);
-  multiply_matrices({dy.size(0), w.size(1), w.size(0)}, {const_matrix(dy)}, {const_matrix(w)}, static_cast<float>(beta),
+  const at::Tensor a = as_product_input(dy);
+  const at::Tensor b = as_product_input(w);
+  if (!use_own_kernels(dy)) return aten::linear_backward_input(a, b, dx, beta);
+  multiply_matrices({dy.size(0), w.size(1), w.size(0)}, {const_matrix(a)}, {const_matrix(b)}, static_cast<float>(beta),
                     matrix(dx));
 }
 
@@ -45,8 +50,10 @@ void linear_backward_weight(const at::Tensor& dy, const at::Tensor& x, at::Tenso
   check_matrix(dy, dy.size(0), dy.size(1), dy, "dy");
   check_matrix(x, dy.size(0), x.size(1), dy, "x");
   check_matrix(dw, dy.size(1), x.size(1), dy, "dw");
-  if (!use_own_kernels(dy)) return aten::linear_backward_weight(dy, x, dw, beta);
-  multiply_matrices({dy.size(1), x.size(1), dy.size(0)}, {const_matrix(dy), Transposed::kYes}, {const_matrix(x)},
+  const at::Tensor a = as_product_input(dy);
+  const at::Tensor b = as_product_input(x);
+  if (!use_own_kernels(dy)) return aten::linear_backward_weight(a, b, dw, beta);
+  multiply_matrices({dy.size(1), x.size(1), dy.size(0)}, {const_matrix(a), Transposed::kYes}, {const_matrix(b)},
                     static_cast<float>(beta), matrix(dw));
 }
 

@@ -1,5 +1,6 @@
 // Matrix products of linear layers, without bias (the operation that follows adds it). Rows may be strided (column
-// slices of a wider matrix) as long as the last dimension is contiguous. fp32 on the CPU takes matrix_product.h.
+// slices of a wider matrix) as long as the last dimension is contiguous. fp32 on the CPU takes matrix_product.h; the
+// inputs are rounded first when product_inputs.h says so.
 #pragma once
 
 #include <ATen/core/Tensor.h>
