@@ -178,6 +178,8 @@ void check_run_config(const RunConfig& config) {
                     "would never reach its peak",
                     *config.schedule.warmup_steps, *config.train.max_steps));
   }
+  frozen_stages(config.model.freeze);
+  check_optimizer_options(config.optimizer, config.schedule);
   if (!config.data.columns.text_pair.empty() && config.data.columns.text_pair == config.data.columns.text) {
     throw ConfigError(
         fmt::format("data.columns.text and data.columns.text_pair are the same column '{}'", config.data.columns.text));

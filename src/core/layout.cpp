@@ -45,6 +45,12 @@ int64_t Layout::parameter_count() const {
   return count;
 }
 
+int64_t Layout::trainable_count() const {
+  int64_t count = 0;
+  for (const LayoutEntry& entry : entries) count += entry.spec.is_trainable ? entry.size : 0;
+  return count;
+}
+
 uint64_t Layout::hash() const {
   uint64_t value = hash64("layout");
   const auto add = [&](int64_t number) { value = hash64(&number, sizeof number, value); };
@@ -66,6 +72,7 @@ Layout make_layout(const std::vector<ParameterSpec>& in_backward_order, int64_t 
     if (end > open_begin) layout.units.push_back({open_begin, end});
     open_begin = end;
   };
+  bool has_frozen = false;
   for (const ParameterSpec& spec : in_backward_order) {
     check(names.insert(spec.name).second, "two parameters of a layout have one name");
     const bool continues = spec.continues_previous && !layout.entries.empty();
@@ -73,6 +80,12 @@ Layout make_layout(const std::vector<ParameterSpec>& in_backward_order, int64_t 
     const LayoutEntry entry = place(spec, offset);
     layout.entries.push_back(entry);
     layout.total = align_up(offset + entry.size);
+    if (!spec.is_trainable) {
+      has_frozen = true;
+      continue;
+    }
+    check(!has_frozen, "frozen parameters lie behind all trainable ones");
+    layout.trainable_total = layout.total;
     if (entry.size >= unit_elements) {
       close_open_unit(align_up(entry.offset));
       append_units(layout.units, align_up(entry.offset), layout.total, unit_elements);
@@ -81,8 +94,9 @@ Layout make_layout(const std::vector<ParameterSpec>& in_backward_order, int64_t 
       close_open_unit(layout.total);
     }
   }
-  close_open_unit(layout.total);
+  close_open_unit(layout.trainable_total);
   for (LayoutEntry& entry : layout.entries) {
+    if (!entry.spec.is_trainable) break;
     const auto holds = [&](int64_t element) {
       const auto after = std::upper_bound(layout.units.begin(), layout.units.end(), element,
                                           [](int64_t value, const LayoutUnit& unit) { return value < unit.begin; });

@@ -82,7 +82,9 @@ class Setter {
   }
   void operator()(int64_t* target) const { *target = integer(single()); }
   void operator()(double* target) const { *target = real(single()); }
-  void operator()(AutoInt* target) const { *target = single() == option_.auto_word ? std::nullopt : AutoInt(integer(single())); }
+  void operator()(AutoInt* target) const {
+    *target = single() == option_.auto_word ? std::nullopt : AutoInt(integer(single()));
+  }
   void operator()(AutoDouble* target) const {
     *target = single() == option_.auto_word ? std::nullopt : AutoDouble(real(single()));
   }

@@ -27,8 +27,8 @@ struct TextOrMap {
 };
 
 // Where a value lives. The target must outlive the table.
-using OptionTarget = std::variant<bool*, int64_t*, double*, std::string*, AutoInt*, AutoDouble*, StringList*, DoublePair*,
-                                  StringMap*, TextOrMap*>;
+using OptionTarget = std::variant<bool*, int64_t*, double*, std::string*, AutoInt*, AutoDouble*, StringList*,
+                                  DoublePair*, StringMap*, TextOrMap*>;
 
 enum class OptionKind {
   kValue,

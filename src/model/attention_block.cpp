@@ -38,8 +38,8 @@ at::Tensor part_of(const at::Tensor& fused, int64_t part, int64_t H) { return fu
 }  // namespace
 
 struct AttentionBlockFunction : torch::autograd::Function<AttentionBlockFunction> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& hidden, const AttentionBlock* block,
-                            const ForwardPassPtr& pass, ops::Queries queries) {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& hidden, const at::Tensor& /*anchor*/,
+                            const AttentionBlock* block, const ForwardPassPtr& pass, ops::Queries queries) {
     auto state = c10::make_intrusive<AttentionState>();
     state->block = block;
     state->pass = pass;
@@ -85,11 +85,13 @@ struct AttentionBlockFunction : torch::autograd::Function<AttentionBlockFunction
     at::Tensor context_gradient = at::empty_like(state->attended.context);
     ops::linear_backward_input(after.x, block.output_weight_.value, context_gradient, 0.0);
 
-    at::Tensor dx = state->queries == ops::Queries::kAll ? backward_all(*state, context_gradient, after.residual)
-                                                         : backward_first(*state, context_gradient, after.residual);
+    const bool needs_input_gradient = context->needs_input_grad(0);  // not when all below is frozen
+    const ResidualGradient residual = {after.residual, needs_input_gradient};
+    at::Tensor dx = state->queries == ops::Queries::kAll ? backward_all(*state, context_gradient, residual)
+                                                         : backward_first(*state, context_gradient, residual);
     ledger.contributed(block.qkv_weight_.entries);
     ledger.contributed(block.qkv_bias_.entries);
-    return {dx, at::Tensor(), at::Tensor(), at::Tensor()};
+    return {dx, at::Tensor(), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 
  private:
@@ -116,9 +118,15 @@ struct AttentionBlockFunction : torch::autograd::Function<AttentionBlockFunction
     state.input = {ops::linear(state.first_hidden, weight.narrow(0, 0, H)), part_of(kv, 0, H), part_of(kv, 1, H)};
   }
 
-  // Gradients of the fused projections, and of the input [T, H]: `residual_gradient` is added to in place.
+  // Gradient of the residual; whether that of the input, to which it is a part, is asked for.
+  struct ResidualGradient {
+    at::Tensor value;
+    bool needs_input;
+  };
+
+  // Gradients of the fused projections, and of the input [T, H] when asked for: `residual` is added to in place.
   static at::Tensor backward_all(const AttentionState& state, const at::Tensor& context_gradient,
-                                 at::Tensor& residual_gradient) {
+                                 ResidualGradient residual) {
     const AttentionBlock& block = *state.block;
     const int64_t T = state.hidden.size(0);
     const int64_t H = state.hidden.size(1);
@@ -126,13 +134,14 @@ struct AttentionBlockFunction : torch::autograd::Function<AttentionBlockFunction
     ops::AttentionInput parts{part_of(dqkv, 0, H), part_of(dqkv, 1, H), part_of(dqkv, 2, H)};
     ops::attention_backward(context_gradient, state.input, state.attended, settings(state), parts);
     write_projection_gradients(block, dqkv, state.hidden, 0);
-    ops::linear_backward_input(dqkv, block.qkv_weight_.value, residual_gradient, 1.0);
-    return residual_gradient;
+    if (!residual.needs_input) return {};
+    ops::linear_backward_input(dqkv, block.qkv_weight_.value, residual.value, 1.0);
+    return residual.value;
   }
 
   // As above when only the first tokens asked: the residual belongs to them alone.
   static at::Tensor backward_first(const AttentionState& state, const at::Tensor& context_gradient,
-                                   at::Tensor& residual_gradient) {
+                                   ResidualGradient residual) {
     const AttentionBlock& block = *state.block;
     const int64_t T = state.hidden.size(0);
     const int64_t H = state.hidden.size(1);
@@ -141,11 +150,12 @@ struct AttentionBlockFunction : torch::autograd::Function<AttentionBlockFunction
     ops::attention_backward(context_gradient, state.input, state.attended, settings(state), parts);
     write_projection_gradients(block, parts.query, state.first_hidden, 0);
     write_projection_gradients(block, dkv, state.hidden, H);
+    if (!residual.needs_input) return {};
     const at::Tensor& weight = block.qkv_weight_.value;
-    ops::linear_backward_input(parts.query, weight.narrow(0, 0, H), residual_gradient, 1.0);
+    ops::linear_backward_input(parts.query, weight.narrow(0, 0, H), residual.value, 1.0);
     at::Tensor dx = at::empty_like(state.hidden);
     ops::linear_backward_input(dkv, weight.narrow(0, H, 2 * H), dx, 0.0);
-    dx.index_add_(0, state.first_rows, residual_gradient);
+    dx.index_add_(0, state.first_rows, residual.value);
     return dx;
   }
 
@@ -202,7 +212,7 @@ AttentionBlock::AttentionBlock(const EncoderConfig& config, ParameterStore& stor
 }
 
 at::Tensor AttentionBlock::forward(const at::Tensor& hidden, const ForwardPassPtr& pass, ops::Queries queries) const {
-  return AttentionBlockFunction::apply(hidden, this, pass, queries);
+  return AttentionBlockFunction::apply(hidden, store_.anchor(), this, pass, queries);
 }
 
 }  // namespace bertft

@@ -20,6 +20,9 @@ class AttentionBlock {
 
   AttentionBlock(const EncoderConfig& config, ParameterStore& store, int64_t layer);
 
+  // Whether the layer's parameters are; all of a layer are alike.
+  bool is_trainable() const { return qkv_weight_.is_trainable; }
+
   // hidden [T, H] -> [T, H], or [S, H] for Queries::kFirst: only the first token of every sequence asks and is computed
   // further, which is exact. Differentiable; `this` must outlive backward.
   at::Tensor forward(const at::Tensor& hidden, const ForwardPassPtr& pass, ops::Queries queries) const;

@@ -1,7 +1,5 @@
 #include "model/embeddings.h"
 
-#include <ATen/ops/zeros.h>
-
 #include "model/function_state.h"
 #include "ops/embedding.h"
 
@@ -73,15 +71,14 @@ Embeddings::Embeddings(const EncoderConfig& config, ParameterStore& store)
       position_(store.parameter("embeddings.position_embeddings.weight")),
       token_type_(store.parameter("embeddings.token_type_embeddings.weight")),
       norm_weight_(store.parameter("embeddings.LayerNorm.weight")),
-      norm_bias_(store.parameter("embeddings.LayerNorm.bias")),
-      anchor_(at::zeros({1}, store.weights().options()).requires_grad_()) {
+      norm_bias_(store.parameter("embeddings.LayerNorm.bias")) {
   for (const Parameter* parameter : {&word_, &position_, &token_type_, &norm_weight_, &norm_bias_}) {
     store.ledger().declare_use(parameter->entries);
   }
 }
 
 at::Tensor Embeddings::forward(const ForwardPassPtr& pass) const {
-  return EmbeddingsFunction::apply(anchor_, this, pass);
+  return EmbeddingsFunction::apply(store_.anchor(), this, pass);
 }
 
 }  // namespace bertft

@@ -17,6 +17,8 @@ class Embeddings {
 
   Embeddings(const EncoderConfig& config, ParameterStore& store);
 
+  bool is_trainable() const { return word_.is_trainable; }
+
   // -> [T, H]; differentiable. `this` must outlive backward.
   at::Tensor forward(const ForwardPassPtr& pass) const;
 
@@ -26,7 +28,6 @@ class Embeddings {
   double dropout_;
   double norm_epsilon_;
   Parameter word_, position_, token_type_, norm_weight_, norm_bias_;
-  at::Tensor anchor_;  // the input that makes autograd record the layer: its own gradient is nothing
 };
 
 }  // namespace bertft

@@ -56,7 +56,7 @@ void GradientLedger::contributed(const std::vector<int>& entries) {
 std::vector<int> GradientLedger::missing() const {
   std::vector<int> entries;
   for (size_t e = 0; e < contributions_.size(); ++e) {
-    if (contributions_[e] == 0) entries.push_back(static_cast<int>(e));
+    if (contributions_[e] == 0 && layout_.entries[e].spec.is_trainable) entries.push_back(static_cast<int>(e));
   }
   return entries;
 }

@@ -17,7 +17,7 @@ class GradientLedger {
  public:
   explicit GradientLedger(const Layout& layout);
 
-  // Once per use, while the model is built. `entries` index layout.entries.
+  // Once per use, while the model is built. `entries` index layout.entries; uses of frozen ones are never waited for.
   void declare_use(const std::vector<int>& entries);
 
   // `listener` is called on the thread of backward, right after the last write to a unit, once per unit and step.

@@ -19,7 +19,8 @@ struct LinearState : torch::CustomClassHolder {
 }  // namespace
 
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const LinearLayer* layer) {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& /*anchor*/,
+                            const LinearLayer* layer) {
     auto state = c10::make_intrusive<LinearState>();
     state->x = x;
     at::Tensor y = ops::linear(x, layer->weight_.value);
@@ -40,9 +41,12 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     at::Tensor weight_gradient = layer->weight_.gradient;
     ops::linear_backward_weight(dy, state->x, weight_gradient, ledger.beta(layer->weight_.entries));
     ledger.contributed(layer->weight_.entries);
-    at::Tensor dx = at::empty_like(state->x);
-    ops::linear_backward_input(dy, layer->weight_.value, dx, 0.0);
-    return {dx, at::Tensor()};
+    at::Tensor dx;
+    if (context->needs_input_grad(0)) {  // not when all below is frozen
+      dx = at::empty_like(state->x);
+      ops::linear_backward_input(dy, layer->weight_.value, dx, 0.0);
+    }
+    return {dx, at::Tensor(), at::Tensor()};
   }
 };
 
@@ -58,6 +62,6 @@ LinearLayer::LinearLayer(ParameterStore& store, const std::string& scope)
   store.ledger().declare_use(bias_.entries);
 }
 
-at::Tensor LinearLayer::forward(const at::Tensor& x) const { return LinearFunction::apply(x, this); }
+at::Tensor LinearLayer::forward(const at::Tensor& x) const { return LinearFunction::apply(x, store_.anchor(), this); }
 
 }  // namespace bertft

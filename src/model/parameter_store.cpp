@@ -1,5 +1,7 @@
 #include "model/parameter_store.h"
 
+#include <ATen/ops/zeros.h>
+
 #include <utility>
 
 #include "core/error.h"
@@ -7,8 +9,13 @@
 namespace bertft {
 
 ParameterStore::ParameterStore(Layout layout, at::Tensor weights, at::Tensor gradients)
-    : layout_(std::move(layout)), weights_(std::move(weights)), gradients_(std::move(gradients)), ledger_(layout_) {
-  check(weights_.numel() == layout_.total && gradients_.numel() == layout_.total, "buffers do not fit the layout");
+    : layout_(std::move(layout)),
+      weights_(std::move(weights)),
+      gradients_(std::move(gradients)),
+      ledger_(layout_),
+      anchor_(at::zeros({1}, weights_.options()).requires_grad_()) {
+  check(weights_.numel() == layout_.total && gradients_.numel() == layout_.trainable_total,
+        "buffers do not fit the layout");
 }
 
 Parameter ParameterStore::parameter(const std::string& name) const { return fused({name}); }
@@ -32,7 +39,8 @@ Parameter ParameterStore::fused(const std::vector<std::string>& names) const {
   }
   const LayoutEntry& first = layout_.entries[static_cast<size_t>(parameter.entries.front())];
   parameter.value = view(weights_, first, shape);
-  parameter.gradient = view(gradients_, first, shape);
+  parameter.is_trainable = first.spec.is_trainable;
+  if (parameter.is_trainable) parameter.gradient = view(gradients_, first, shape);
   return parameter;
 }
 

@@ -18,11 +18,13 @@ struct Parameter {
   at::Tensor value;          // view into the weights
   at::Tensor gradient;       // view into the gradients; written by backward, never by autograd's accumulation
   std::vector<int> entries;  // of the layout
+  bool is_trainable = true;  // false: `gradient` is undefined and backward leaves the parameter out
 };
 
 class ParameterStore {
  public:
-  // `weights` and `gradients`: flat [layout.total], the same type and device. The gradients start as zeros.
+  // `weights` [layout.total] and `gradients` [layout.trainable_total]: flat, the same type and device. The gradients
+  // start as zeros.
   ParameterStore(Layout layout, at::Tensor weights, at::Tensor gradients);
   ParameterStore(const ParameterStore&) = delete;
   ParameterStore& operator=(const ParameterStore&) = delete;
@@ -37,6 +39,8 @@ class ParameterStore {
   const at::Tensor& weights() const { return weights_; }
   const at::Tensor& gradients() const { return gradients_; }
   GradientLedger& ledger() { return ledger_; }
+  // An input that makes autograd record a layer whose own input needs no gradient; its gradient is never computed.
+  const at::Tensor& anchor() const { return anchor_; }
   // Rows of the word table whose gradient may be non-zero.
   ops::TouchedRows& touched_word_rows() { return touched_word_rows_; }
 
@@ -51,6 +55,7 @@ class ParameterStore {
   at::Tensor weights_;
   at::Tensor gradients_;
   GradientLedger ledger_;
+  at::Tensor anchor_;  // [1]
   ops::TouchedRows touched_word_rows_;
 };
 

@@ -8,27 +8,30 @@
 
 namespace bertft {
 
-AdamW::AdamW(const at::Tensor& weights, const Layout& layout, const OptimizerOptions& options)
+AdamW::AdamW(const at::Tensor& gradients, const Layout& layout, const OptimizerOptions& options)
     : options_(options),
-      groups_(param_groups(layout, options.weight_decay)),
-      first_moment_(at::zeros_like(weights)),
-      second_moment_(at::zeros_like(weights)) {}
+      groups_(param_groups(layout, options.weight_decay, options.layer_decay)),
+      first_moment_(at::zeros_like(gradients)),
+      second_moment_(at::zeros_like(gradients)) {}
 
-void AdamW::step(const at::Tensor& weights, const at::Tensor& gradients, double learning_rate, double gradient_scale) {
-  ++applied_steps_;
-  const auto t = static_cast<double>(applied_steps_);
+std::vector<NamedState> AdamW::state() { return {{"first_moment", first_moment_}, {"second_moment", second_moment_}}; }
+
+void AdamW::update(const at::Tensor& weights, const at::Tensor& gradients, double learning_rate,
+                   double gradient_scale) {
+  const auto t = static_cast<double>(applied_steps());
   const auto [beta1, beta2] = options_.betas;
   const double correction1 = options_.bias_correction ? 1.0 - std::pow(beta1, t) : 1.0;
   const double correction2 = options_.bias_correction ? 1.0 - std::pow(beta2, t) : 1.0;
   const auto constants_for = [&]<typename T>(T, const ParamGroup& group) {
+    const double rate = learning_rate * group.rate_scale;
     return AdamWConstants<T>{static_cast<T>(beta2),
                              static_cast<T>(options_.epsilon),
                              static_cast<T>(1.0 - beta1),
                              static_cast<T>(1.0 - beta2),
                              static_cast<T>(gradient_scale),
-                             static_cast<T>(learning_rate / correction1),
+                             static_cast<T>(rate / correction1),
                              static_cast<T>(std::sqrt(correction2)),
-                             static_cast<T>(1.0 - learning_rate * group.weight_decay)};
+                             static_cast<T>(1.0 - rate * group.weight_decay)};
   };
   const auto range = [](const at::Tensor& flat, const ParamGroup& group) {
     return flat.slice(0, group.begin, group.end);

@@ -2,32 +2,29 @@
 // Matches torch.optim.AdamW.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <vector>
 
-#include "core/layout.h"
-#include "optim/options.h"
+#include "optim/optimizer.h"
 #include "optim/param_groups.h"
 
 namespace bertft {
 
-class AdamW {
+class AdamW final : public Optimizer {
  public:
-  // Moments are allocated like `weights` (flat, fp32 or fp64) and start at zero.
-  AdamW(const at::Tensor& weights, const Layout& layout, const OptimizerOptions& options);
+  // Moments are allocated like `gradients` (flat, fp32 or fp64) and start at zero.
+  AdamW(const at::Tensor& gradients, const Layout& layout, const OptimizerOptions& options);
 
-  // One update: every gradient is multiplied by `gradient_scale` first (clipping). Counts one more applied step.
-  void step(const at::Tensor& weights, const at::Tensor& gradients, double learning_rate, double gradient_scale);
+  std::vector<NamedState> state() override;
 
-  int64_t applied_steps() const { return applied_steps_; }
+ protected:
+  void update(const at::Tensor& weights, const at::Tensor& gradients, double learning_rate,
+              double gradient_scale) override;
 
  private:
   OptimizerOptions options_;
   std::vector<ParamGroup> groups_;
-  at::Tensor first_moment_;    // [layout.total]
-  at::Tensor second_moment_;   // [layout.total]
-  int64_t applied_steps_ = 0;  // the t of bias correction: dropped steps do not count
+  at::Tensor first_moment_;   // as long as the gradients
+  at::Tensor second_moment_;  // as long as the gradients
 };
 
 }  // namespace bertft

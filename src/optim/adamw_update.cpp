@@ -3,13 +3,12 @@
 #include <ATen/ops/mul.h>
 #include <ATen/ops/sqrt.h>
 
-#include <algorithm>
 #include <cmath>
+
+#include "optim/flat_blocks.h"
 
 namespace bertft {
 namespace {
-
-constexpr int64_t kBlock = 1 << 15;  // elements per piece of work
 
 // Inlined into each clone below, so that it is compiled for that clone's instruction set.
 template <typename T>
@@ -38,12 +37,7 @@ __attribute__((target_clones("avx512f", "avx2", "default"))) void update_block(d
 
 template <typename T>
 void update_in_blocks(T* w, const T* g, T* m, T* v, int64_t count, const AdamWConstants<T>& c) {
-  const int64_t blocks = (count + kBlock - 1) / kBlock;
-#pragma omp parallel for schedule(static)
-  for (int64_t b = 0; b < blocks; ++b) {
-    const int64_t at = b * kBlock;
-    update_block(w + at, g + at, m + at, v + at, std::min(kBlock, count - at), c);
-  }
+  for_each_block(count, [&](int64_t at, int64_t size) { update_block(w + at, g + at, m + at, v + at, size, c); });
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ GradientNorm norm_of(const T* flat, const Layout& layout) {
   std::vector<Block> blocks;
   for (size_t e = 0; e < layout.entries.size(); ++e) {
     const LayoutEntry& entry = layout.entries[e];
+    if (!entry.spec.is_trainable) break;  // all behind it are frozen, too
     for (int64_t at = 0; at < entry.size; at += entry.norm_block) {
       blocks.push_back({entry.offset + at, std::min(entry.norm_block, entry.size - at), static_cast<int>(e)});
     }
@@ -76,7 +77,7 @@ GradientNorm norm_of(const T* flat, const Layout& layout) {
 }  // namespace
 
 GradientNorm gradient_norm(const at::Tensor& flat, const Layout& layout) {
-  check(flat.numel() == layout.total && flat.is_contiguous(), "the flat buffer does not fit its layout");
+  check(flat.numel() == layout.trainable_total && flat.is_contiguous(), "the flat buffer does not fit its layout");
   if (!flat.is_cpu()) return gradient_norm(flat.cpu(), layout);
   if (flat.scalar_type() == at::kFloat) return norm_of(flat.const_data_ptr<float>(), layout);
   check(flat.scalar_type() == at::kDouble, "gradients are fp32 or fp64");

@@ -12,6 +12,7 @@
 #include "core/threads.h"
 #include "data/data_report.h"
 #include "data/labels.h"
+#include "ops/product_inputs.h"
 #include "optim/schedule.h"
 #include "tasks/registry.h"
 #include "train/data_files.h"
@@ -82,6 +83,12 @@ ComputeSettings prepare_compute(const RunOptions& options) {
   compute.threads = options.threads ? static_cast<int>(*options.threads) : available.count;
   compute.threads_reason = options.threads ? "config" : available.reason;
   compute.cpu = ops::prepare_cpu(compute.threads);
+  ops::set_product_inputs(options.precision == "bf16" ? ops::ProductInputs::kBf16 : ops::ProductInputs::kFull);
+  if (options.precision == "bf16") {
+    log::warn(
+        "precision: bf16: this build rounds the inputs of matrix products to bf16 and multiplies them in fp32: the "
+        "results of bf16 units, but slower than precision: fp32");
+  }
   return compute;
 }
 
@@ -122,12 +129,11 @@ TrainingJob build_training_job(RunConfig config) {
   job.data_report = data_report(splits, &labels, tokenizer);
 
   const at::ScalarType type = job.config.run.precision == "fp64" ? at::kDouble : at::kFloat;
-  job.model = std::make_unique<ModelBundle>(encoder, std::move(task), type);
+  job.model = std::make_unique<ModelBundle>(encoder, std::move(task), type, frozen_stages(job.config.model.freeze));
   job.loaded = load_weights(*job.model, files.weights, parse_head_use(job.config.model.head),
                             static_cast<uint64_t>(job.config.run.seed));
   job.communicator = std::make_unique<LocalCommunicator>(job.model->store().layout());
-  job.optimizer =
-      std::make_unique<AdamW>(job.model->store().weights(), job.model->store().layout(), job.config.optimizer);
+  job.optimizer = make_optimizer(job.config.optimizer, job.model->store().gradients(), job.model->store().layout());
   job.resolved = resolve(job.config, compute, job.train.rows(), job.communicator->size());
   job.sampler = std::make_unique<Sampler>(static_cast<uint64_t>(job.config.run.seed), job.train.rows(),
                                           job.resolved.global_batch_size);

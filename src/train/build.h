@@ -12,7 +12,7 @@
 #include "data/dataset.h"
 #include "data/sampler.h"
 #include "ops/cpu_environment.h"
-#include "optim/adamw.h"
+#include "optim/optimizer.h"
 #include "tokenize/tokenizer.h"
 #include "train/model_bundle.h"
 #include "train/model_folder_writer.h"
@@ -49,7 +49,7 @@ struct TrainingJob {
   LoadSummary loaded = {};
   std::unique_ptr<ModelBundle> model = {};
   std::unique_ptr<Communicator> communicator = {};
-  std::unique_ptr<AdamW> optimizer = {};
+  std::unique_ptr<Optimizer> optimizer = {};
   std::unique_ptr<Sampler> sampler = {};
 };
 

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -16,16 +17,21 @@ constexpr int64_t kUnitElements = 1 << 20;
 
 }  // namespace
 
-ModelBundle::ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::ScalarType type)
+ModelBundle::ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::ScalarType type, int64_t frozen_stages)
     : config_(std::move(config)), task_(std::move(task)) {
   std::vector<ParameterSpec> specs;
   task_->append_head_specs(config_, specs);
   Encoder::append_specs(config_, specs);
+  if (frozen_stages > config_.layers + 1) {
+    throw ConfigError(
+        fmt::format("model.freeze: {} layers, but the checkpoint has {}", frozen_stages - 1, config_.layers));
+  }
+  for (ParameterSpec& spec : specs) spec.is_trainable = spec.depth + frozen_stages <= config_.layers + 1;
   Layout layout = make_layout(specs, kUnitElements);
   const size_t element_bytes = type == at::kDouble ? sizeof(double) : sizeof(float);
-  gradient_memory_ = std::make_unique<GradientBuffer>(layout.total, element_bytes);
+  gradient_memory_ = std::make_unique<GradientBuffer>(layout.trainable_total, element_bytes);
   at::Tensor weights = at::zeros({layout.total}, type);
-  at::Tensor gradients = at::from_blob(gradient_memory_->data(), {layout.total}, at::TensorOptions(type));
+  at::Tensor gradients = at::from_blob(gradient_memory_->data(), {layout.trainable_total}, at::TensorOptions(type));
   store_ = std::make_unique<ParameterStore>(std::move(layout), std::move(weights), std::move(gradients));
   encoder_ = std::make_unique<Encoder>(config_, *store_);
   task_->build_head(config_, *store_);

@@ -17,8 +17,9 @@ namespace bertft {
 
 class ModelBundle {
  public:
-  // Allocates all buffers in `type` (kFloat or kDouble) on the CPU; weights are zeros until they are loaded.
-  ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::ScalarType type);
+  // Allocates all buffers in `type` (kFloat or kDouble) on the CPU; weights are zeros until they are loaded. The first
+  // `frozen_stages` (model/options.h) get no gradient. Throws ConfigError when there are fewer layers than that.
+  ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::ScalarType type, int64_t frozen_stages = 0);
 
   // The head's outputs for one pass; differentiable unless gradients are off. `pass` is kept until backward.
   at::Tensor forward(const ForwardPassPtr& pass) const;

@@ -17,17 +17,16 @@ OptionTable run_option_table(RunOptions& options) {
         .choices = {"auto", "cpu", "cuda"}},
        {.key = "precision",
         .target = &options.precision,
-        .help = "of weights and arithmetic; auto: fp32; fp64 is for comparisons and slow",
-        .choices = {"auto", "fp32", "fp64"}},
+        .help =
+            "of arithmetic; auto: fp32; bf16 rounds the inputs of matrix products; fp64 is for comparisons and slow",
+        .choices = {"auto", "fp32", "bf16", "fp64"}},
        {.key = "threads",
         .target = &options.threads,
         .help = "compute threads",
         .min = 1,
         .max = 4096,
         .auto_rule = "the smaller of affinity mask and CPU quota"}}};
-  for (const char* precision : {"bf16", "fp16"}) {
-    table.not_in_this_build[std::string("precision=") + precision] = "use fp32";
-  }
+  table.not_in_this_build["precision=fp16"] = "it needs CUDA; use fp32 or bf16";
   for (const char* task : {"text_matching", "sequence_labelling", "reading_comprehension", "masked_lm", "distillation",
                            "image_text", "text_generation"}) {
     table.not_in_this_build[std::string("task=") + task] = "use text_classification";

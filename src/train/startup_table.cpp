@@ -24,11 +24,12 @@ std::string row_of(const char* name, const std::string& value) { return fmt::for
 
 std::string model_rows(const TrainingJob& job) {
   const EncoderConfig& c = job.model->config();
-  const std::string parameters = with_thousands(job.model->store().layout().parameter_count());
+  const Layout& layout = job.model->store().layout();
   return row_of("model",
                 fmt::format("{}, {} layers, hidden {}, {} heads, intermediate {}, vocabulary {}", c.model_type,
                             c.layers, c.hidden_size, c.heads, c.intermediate_size, with_thousands(c.vocab_size))) +
-         row_of("parameters", fmt::format("{} in all, {} trainable", parameters, parameters)) +
+         row_of("parameters", fmt::format("{} in all, {} trainable", with_thousands(layout.parameter_count()),
+                                          with_thousands(layout.trainable_count()))) +
          row_of("checkpoint", job.loaded.report()) +
          row_of("dropout", fmt::format("{} hidden, {} attention, {} classifier", c.dropout, c.attention_dropout,
                                        c.effective_classifier_dropout())) +

@@ -18,6 +18,7 @@ void write_step_dump(const std::string& path, const ModelBundle& model, const St
       {"logits", type, logits.sizes().vec(), static_cast<const std::byte*>(logits.const_data_ptr()), logits.nbytes()});
   const auto* base = static_cast<const std::byte*>(gradients.const_data_ptr());
   for (const LayoutEntry& entry : model.store().layout().entries) {
+    if (!entry.spec.is_trainable) break;  // frozen parameters come last and have no gradient
     views.push_back({"grad." + model.published_name(entry.spec.name), type, entry.spec.shape,
                      base + static_cast<size_t>(entry.offset) * element_bytes,
                      static_cast<size_t>(entry.size) * element_bytes});

@@ -14,7 +14,7 @@
 namespace bertft {
 
 TrainStep::TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sampler, Communicator& communicator,
-                     AdamW& optimizer, const StepSettings& settings)
+                     Optimizer& optimizer, const StepSettings& settings)
     : model_(model),
       dataset_(dataset),
       sampler_(sampler),

@@ -9,7 +9,7 @@
 #include "comm/communicator.h"
 #include "data/dataset.h"
 #include "data/sampler.h"
-#include "optim/adamw.h"
+#include "optim/optimizer.h"
 #include "train/model_bundle.h"
 
 namespace bertft {
@@ -33,8 +33,8 @@ struct StepResult {
 class TrainStep {
  public:
   // All references must outlive this object.
-  TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sampler, Communicator& communicator, AdamW& optimizer,
-            const StepSettings& settings);
+  TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sampler, Communicator& communicator,
+            Optimizer& optimizer, const StepSettings& settings);
 
   // Runs step `step` (from 1) with learning rate `lr`. `before_update` is called when the gradient is complete and not
   // yet clipped. Throws DivergedError when loss or gradient is not finite; no weight has changed then.
@@ -51,7 +51,7 @@ class TrainStep {
   const Dataset& dataset_;
   Sampler& sampler_;
   Communicator& communicator_;
-  AdamW& optimizer_;
+  Optimizer& optimizer_;
   StepSettings settings_;
   bool keeps_logits_ = false;
 };

@@ -42,9 +42,10 @@ Trainer::Trainer(TrainingJob& job, const RunDir& run_dir, const TrainRequests& r
 
 RunResults Trainer::run() {
   const ResolvedRun& resolved = job_.resolved;
+  const double peak = job_.config.optimizer.learning_rate;
   for (int64_t step = 1; step <= resolved.total_steps; ++step) {
     const double lr =
-        job_.config.optimizer.learning_rate * linear_factor(step, resolved.warmup_steps, resolved.total_steps);
+        peak * schedule_factor(job_.config.schedule, step, resolved.warmup_steps, resolved.total_steps, peak);
     step_.keep_logits(step == requests_.dump_step);
     const StepResult result = step_.run(step, lr, [this](const StepResult& before_update) {
       if (before_update.batch.step == requests_.dump_step) {

@@ -65,6 +65,13 @@ class Settings:
     weight_decay: float = 0.01
     warmup_ratio: float = 0.1
     max_grad_norm: float = 1.0
+    optimizer: str = "adamw"
+    momentum: float = 0.0
+    layer_decay: float = 1.0
+    schedule: str = "linear"
+    power: float = 1.0
+    end_learning_rate: float = 1e-7
+    frozen_stages: int = 0  # 1: the embeddings, 1 + N: and the first N layers
 
 
 @dataclasses.dataclass
@@ -122,34 +129,126 @@ def gradients(model, rows, numbers):
             {name: parameter.grad.detach().clone() for name, parameter in model.named_parameters()})
 
 
+class Lamb(torch.optim.Optimizer):
+    """LAMB as NVIDIA's apex (FusedLAMB) and timm compute it, written from the formulas; groups with `adapts` False have
+    trust ratio 1."""
+
+    def __init__(self, groups, lr, betas=(0.9, 0.999), eps=1e-8):
+        super().__init__(groups, {"lr": lr, "betas": betas, "eps": eps})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for weight in group["params"]:
+                state = self.state[weight]
+                t = state["t"] = state.get("t", 0) + 1
+                m = state["m"] = beta1 * state.get("m", torch.zeros_like(weight)) + (1 - beta1) * weight.grad
+                v = state["v"] = beta2 * state.get("v", torch.zeros_like(weight)) + (1 - beta2) * weight.grad ** 2
+                direction = (m / (1 - beta1 ** t)) / ((v / (1 - beta2 ** t)).sqrt() + group["eps"])
+                direction = direction + group["weight_decay"] * weight
+                ratio = 1.0
+                if group["adapts"] and weight.norm() > 0 and direction.norm() > 0:
+                    ratio = weight.norm() / direction.norm()
+                weight -= group["lr"] * ratio * direction
+
+
+def depth_of(name, layers):
+    """Layers below the head: 0 the head and the pooler, 1 the last layer, layers + 1 the embeddings."""
+    if name.startswith("bert.embeddings."):
+        return layers + 1
+    return layers - int(name.split(".")[3]) if name.startswith("bert.encoder.layer.") else 0
+
+
+def freeze(model, stages):
+    layers = model.config.num_hidden_layers
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad_(depth_of(name, layers) + stages <= layers + 1)
+
+
 def make_optimizer(model, settings):
     decays = set(transformers.Trainer.get_decay_parameter_names(None, model))
-    groups = [
-        {"params": [p for name, p in model.named_parameters() if name in decays], "weight_decay": settings.weight_decay},
-        {"params": [p for name, p in model.named_parameters() if name not in decays], "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=settings.learning_rate)
+    groups = {}
+    for name, parameter in model.named_parameters():
+        if not parameter.requires_grad:
+            continue
+        scale = settings.layer_decay ** depth_of(name, model.config.num_hidden_layers)
+        group = groups.setdefault((name in decays, scale), {
+            "params": [], "weight_decay": settings.weight_decay if name in decays else 0.0,
+            "lr": settings.learning_rate * scale})
+        if settings.optimizer == "lamb":
+            group["adapts"] = name in decays
+        group["params"].append(parameter)
+    groups = list(groups.values())
+    if settings.optimizer == "sgd":
+        return torch.optim.SGD(groups, lr=settings.learning_rate, momentum=settings.momentum)
+    rules = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam, "lamb": Lamb}
+    return rules[settings.optimizer](groups, lr=settings.learning_rate)
 
 
-def train(model, rows, settings, steps, run_steps=None):
+def make_schedule(optimizer, settings, steps):
+    warmup = math.ceil(settings.warmup_ratio * steps)
+    if settings.schedule == "polynomial":
+        return transformers.get_polynomial_decay_schedule_with_warmup(
+            optimizer, warmup, steps, lr_end=settings.end_learning_rate, power=settings.power)
+    if settings.schedule == "constant":
+        return transformers.get_constant_schedule_with_warmup(optimizer, warmup)
+    makers = {"linear": transformers.get_linear_schedule_with_warmup,
+              "cosine": transformers.get_cosine_schedule_with_warmup}
+    return makers[settings.schedule](optimizer, warmup, steps)
+
+
+def own_loss(model, batch):
+    return model(**batch).loss
+
+
+def train(model, rows, settings, steps, run_steps=None, loss_of=own_loss):
     """Trains `run_steps` (default: all) of a run of `steps`; returns rows, loss, lr and grad_norm of each step."""
+    freeze(model, settings.frozen_stages)
     optimizer = make_optimizer(model, settings)
-    schedule = transformers.get_linear_schedule_with_warmup(optimizer, math.ceil(settings.warmup_ratio * steps), steps)
+    schedule = make_schedule(optimizer, settings, steps)
     batches = rows_of_steps(settings.seed, len(rows.labels), settings.global_batch_size, run_steps or steps)
     records = {"rows": [], "loss": [], "lr": [], "grad_norm": []}
     model.train()
     for numbers in batches:
         optimizer.zero_grad()
-        loss = model(**rows.batch(numbers, model.config.pad_token_id or 0)).loss
+        loss = loss_of(model, rows.batch(numbers, model.config.pad_token_id or 0))
         loss.backward()
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), settings.max_grad_norm)
         records["rows"].append(numbers)
         records["loss"].append(loss.item())
-        records["lr"].append(schedule.get_last_lr()[0])
+        records["lr"].append(max(schedule.get_last_lr()))
         records["grad_norm"].append(norm.item())
         optimizer.step()
         schedule.step()
     return records
+
+
+class Bf16Product(torch.autograd.Function):
+    """A linear layer whose products, forward and backward, take inputs rounded to bf16 and sum in the type of x."""
+
+    @staticmethod
+    def forward(context, x, weight, bias):
+        context.save_for_backward(x, weight)
+        return rounded(x) @ rounded(weight).T + bias
+
+    @staticmethod
+    def backward(context, dy):
+        x, weight = context.saved_tensors
+        flat = lambda matrix: matrix.reshape(-1, matrix.shape[-1])
+        return (rounded(dy) @ rounded(weight), rounded(flat(dy)).T @ rounded(flat(x)), flat(dy).sum(0))
+
+
+def rounded(x):
+    return x.to(torch.bfloat16).to(x.dtype)
+
+
+def with_bf16_products(model):
+    """Every nn.Linear of the model rounds the inputs of its products to bf16."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.Linear):
+            module.forward = lambda x, layer=module: Bf16Product.apply(x, layer.weight, layer.bias)
+    return model
 
 
 def without_dropout(config):

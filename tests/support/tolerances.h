@@ -19,6 +19,12 @@ constexpr double kTraceRelative = 1e-8;          // learning rates and gradient 
 constexpr double kFp64GradientRelative = 1e-10;  // as kGradientRelative
 constexpr double kFp64GradientOfAll = 1e-13;     // as kGradientOfAll
 
+// bf16. A value near the middle between two bfloat16 may be rounded to either side when sums differ in their last bit.
+constexpr double kBf16StepLoss =
+    2e-3;                             // |d| of the losses of 20 steps, against a rendering that rounds the same inputs
+constexpr double kBf16Logits = 2e-4;  // ||d|| / ||x|| of all logits, against the same
+constexpr double kBf16FromFp32 = 2e-2;  // against fp32
+
 // Equal up to summation: other micro-batches or threads, dropout on.
 constexpr double kStepGradient = 1e-5;  // ||d|| / ||g|| over all parameters, one step
 constexpr double kStepLoss = 1e-4;      // |d| of the losses of 20 steps

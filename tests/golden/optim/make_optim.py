@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes optim.json: what torch.optim.AdamW does to four small parameters, and the linear schedule of transformers, for
-the unit tests of src/optim.
+"""Makes optim.json: what torch.optim's AdamW, Adam and SGD, and LAMB, do to four small parameters, and the schedules of
+transformers, for the unit tests of src/optim.
 
 Needs torch and transformers. torch has no switch for bias correction: that case is computed here from the formula.
 Run: make_optim.py [OUTPUT]
@@ -12,6 +12,9 @@ import sys
 
 import torch
 import transformers
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent))
+import reference_run as reference  # noqa: E402
 
 STEPS = 8
 # name, shape, whether weight decay applies; in the order of the flat buffer
@@ -27,8 +30,17 @@ CASES = [
     {"name": "no bias correction", "bias_correction": False},
     {"name": "no bias correction, scaled", "bias_correction": False, "gradient_scale": 3.0, "weight_decay": 0.1},
 ]
+RULES = [
+    {"type": "adam"},
+    {"type": "adam", "weight_decay": 0.5, "learning_rate": 0.01, "gradient_scale": 0.3, "betas": [0.5, 0.9], "eps": 1e-3},
+    {"type": "sgd", "learning_rate": 0.1},
+    {"type": "sgd", "learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.2, "gradient_scale": 0.3},
+    {"type": "lamb", "learning_rate": 0.01},
+    {"type": "lamb", "learning_rate": 0.1, "weight_decay": 0.5, "gradient_scale": 0.3, "betas": [0.5, 0.9], "eps": 1e-3},
+    {"type": "lamb", "learning_rate": 0.01, "weight_decay": 0.0},
+]
 DEFAULTS = {"learning_rate": 1e-3, "betas": [0.9, 0.999], "eps": 1e-8, "weight_decay": 0.01, "gradient_scale": 1.0,
-            "bias_correction": True}
+            "bias_correction": True, "momentum": 0.0}
 
 
 def rates(case):
@@ -36,11 +48,22 @@ def rates(case):
     return [case["learning_rate"] * (STEPS - step) / STEPS for step in range(STEPS)]
 
 
+def make_rule(groups, case):
+    moments = {"betas": tuple(case["betas"]), "eps": case["eps"]}
+    if case["type"] == "sgd":
+        return torch.optim.SGD(groups, lr=1.0, momentum=case["momentum"], foreach=False)
+    if case["type"] == "lamb":
+        groups[0]["adapts"], groups[1]["adapts"] = True, False
+        return reference.Lamb(groups, lr=1.0, **moments)
+    rule = torch.optim.Adam if case["type"] == "adam" else torch.optim.AdamW
+    return rule(groups, lr=1.0, foreach=False, **moments)
+
+
 def with_torch(weights, gradients, case):
     groups = [{"params": [w for w, (_, _, decays) in zip(weights, PARAMETERS) if decays],
                "weight_decay": case["weight_decay"]},
               {"params": [w for w, (_, _, decays) in zip(weights, PARAMETERS) if not decays], "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=1.0, betas=tuple(case["betas"]), eps=case["eps"], foreach=False)
+    optimizer = make_rule(groups, case)
     for step, rate in enumerate(rates(case)):
         for group in optimizer.param_groups:
             group["lr"] = rate
@@ -66,7 +89,7 @@ def by_formula(weights, gradients, case):
 
 
 def run(case, dtype, initial, gradients):
-    case = {**DEFAULTS, **case}
+    case = {"type": "adamw", **DEFAULTS, **case}
     weights = [torch.nn.Parameter(w.to(dtype).clone()) for w in initial]
     typed = [[g.to(dtype) for g in step] for step in gradients]
     final = (with_torch if case["bias_correction"] else by_formula)(weights, typed, case)
@@ -74,16 +97,22 @@ def run(case, dtype, initial, gradients):
             "final": [w.detach().flatten().double().tolist() for w in final]}
 
 
-def schedule(total, warmup):
+def schedule(kind, total, warmup, **settings):
+    """Factors on a peak rate of 5e-5."""
     weight = torch.nn.Parameter(torch.zeros(1))
-    optimizer = torch.optim.SGD([weight], lr=1.0)
-    scheduler = transformers.get_linear_schedule_with_warmup(optimizer, warmup, total)
-    factors = []
-    for _ in range(total):
-        factors.append(scheduler.get_last_lr()[0])
-        optimizer.step()
-        scheduler.step()
-    return {"total": total, "warmup": warmup, "factors": factors}
+    peak = 5e-5
+    optimizer = torch.optim.SGD([weight], lr=peak)
+    if kind == "constant":
+        scheduler = transformers.get_constant_schedule_with_warmup(optimizer, warmup)
+    elif kind == "polynomial":
+        scheduler = transformers.get_polynomial_decay_schedule_with_warmup(
+            optimizer, warmup, total, lr_end=settings["end_learning_rate"], power=settings["power"])
+    else:
+        maker = {"linear": transformers.get_linear_schedule_with_warmup,
+                 "cosine": transformers.get_cosine_schedule_with_warmup}[kind]
+        scheduler = maker(optimizer, warmup, total)
+    factors = [scheduler.lr_lambdas[0](step) for step in range(total)]
+    return {"type": kind, "total": total, "warmup": warmup, "peak": peak, **settings, "factors": factors}
 
 
 def main():
@@ -103,7 +132,13 @@ def main():
         "cases": [run(case, dtype, initial, gradients) for case in CASES for dtype in (torch.float64, torch.float32)],
         # As transformers.TrainingArguments.get_warmup_steps.
         "warmup": [{"ratio": r, "total": n, "steps": math.ceil(n * r)} for r, n in ratios],
-        "schedules": [schedule(total, warmup) for total, warmup in
+        "rules": [run(case, dtype, initial, gradients) for case in RULES for dtype in (torch.float64, torch.float32)],
+        "schedules": [schedule(kind, total, warmup, **settings)
+                      for kind, settings in [("linear", {}), ("cosine", {}), ("constant", {}),
+                                             ("polynomial", {"power": 1.0, "end_learning_rate": 1e-7}),
+                                             ("polynomial", {"power": 2.5, "end_learning_rate": 2e-5}),
+                                             ("polynomial", {"power": 0.5, "end_learning_rate": 0.0})]
+                      for total, warmup in
                       [(10, 0), (10, 1), (10, 3), (10, 9), (10, 10), (1, 0), (1, 1), (23, 7)]],
     }
     default = pathlib.Path(__file__).with_name("optim.json")
