@@ -44,7 +44,7 @@ class EvaluateCommand final : public Command {
     TableRequest request{.columns = opened.settings.columns, .needs_label = true};
     request.is_pair_optional = opened.settings.is_pair_optional;
     apply_columns(request.columns, columns_);
-    const auto table = read_split(data_path_, request);
+    const auto table = read_split({data_path_}, request);
     const Task& task = opened.model->task();
     const Dataset dataset =
         task.encode(table, opened.tokenizer, encode_settings(opened.settings, compute.threads), TargetUse::kNeeded);

@@ -2,13 +2,12 @@
 #include <fmt/format.h>
 
 #include <iostream>
-#include <iterator>
 
 #include "commands/columns.h"
 #include "commands/command.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "data/reader.h"
+#include "data/row_stream.h"
 #include "train/build.h"
 #include "train/data_files.h"
 #include "train/evaluator.h"
@@ -67,9 +66,7 @@ class PredictCommand final : public Command {
     TableRequest request{.columns = settings.columns};
     request.is_pair_optional = settings.is_pair_optional;
     apply_columns(request.columns, columns_);
-    if (data_path_ != "-") return read_split(data_path_, request);
-    std::string content{std::istreambuf_iterator<char>(std::cin), {}};
-    return std::make_shared<const Table>(parse_table("standard input", std::move(content), request));
+    return data_path_ == "-" ? read_split(*stdin_rows(request)) : read_split({data_path_}, request);
   }
 
   void write(const Table& table, const Task& task, const RowOutputs& outputs) const {

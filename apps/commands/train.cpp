@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
+#include "data/data_path.h"
 #include "train/build.h"
 #include "train/evaluator.h"
 #include "train/run_dir.h"
@@ -81,10 +82,14 @@ class TrainCommand final : public Command {
   // Before anything is removed or written: no input may lie in the run that is replaced, no output may be an input, and
   // there must be a folder for each output.
   void check_paths(const RunConfig& config, const RunDir& run_dir) const {
-    const std::vector<std::pair<std::string, std::string>> inputs = {{"model.checkpoint", config.model.checkpoint},
-                                                                     {"data.train", config.data.train},
-                                                                     {"data.dev", config.data.dev},
-                                                                     {"data.test", config.data.test}};
+    std::vector<std::pair<std::string, std::string>> inputs = {{"model.checkpoint", config.model.checkpoint}};
+    const auto add_inputs = [&](const char* key, const StringList& paths) {
+      if (paths.empty()) return;
+      for (const DataPath& path : find_data_paths(paths)) inputs.emplace_back(key, path.path);
+    };
+    add_inputs("data.train", config.data.train);
+    add_inputs("data.dev", config.data.dev);
+    add_inputs("data.test", config.data.test);
     const std::vector<std::pair<std::string, std::string>> outputs = {{"--trace", requests_.trace_path},
                                                                       {"--dump-step", requests_.dump_path}};
     for (const auto& [what, path] : inputs) run_dir.require_outside(path, what);

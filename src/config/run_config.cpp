@@ -60,8 +60,14 @@ void make_paths_absolute(RunConfig& config) {
   for (const OptionTable& table : config.tables()) {
     for (const Option& option : table.options) {
       if (option.kind != OptionKind::kPath) continue;
-      std::string& path = *std::get<std::string*>(option.target);
-      if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+      const auto make_absolute = [](std::string& path) {
+        if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+      };
+      if (auto* const* list = std::get_if<StringList*>(&option.target)) {
+        std::for_each((*list)->begin(), (*list)->end(), make_absolute);
+      } else {
+        make_absolute(*std::get<std::string*>(option.target));
+      }
     }
   }
 }
@@ -154,7 +160,7 @@ void check_run_config(const RunConfig& config) {
     if (value.empty()) throw ConfigError(fmt::format("{}: not set; it names {}", key, what));
   };
   need(config.model.checkpoint, "model.checkpoint", "the folder of the checkpoint to fine-tune");
-  need(config.data.train, "data.train", "the file of training rows");
+  need(join(config.data.train, ""), "data.train", "the file of training rows");
   need(config.output.dir, "output.dir", "the folder that the run writes to");
   if (config.train.global_batch_size && config.train.batch_size_per_rank) {
     throw ConfigError(fmt::format(
@@ -180,6 +186,7 @@ void check_run_config(const RunConfig& config) {
   }
   frozen_stages(config.model.freeze);
   check_optimizer_options(config.optimizer, config.schedule);
+  check_file_form(config.data);
   if (!config.data.columns.text_pair.empty() && config.data.columns.text_pair == config.data.columns.text) {
     throw ConfigError(
         fmt::format("data.columns.text and data.columns.text_pair are the same column '{}'", config.data.columns.text));

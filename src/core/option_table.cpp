@@ -96,9 +96,10 @@ class Setter {
     }
     *target = {real(texts_[0]), real(texts_[1])};
   }
+  // One empty text is the empty list, as `--set data.dev=` means it.
   void operator()(StringList* target) const {
     for (const std::string& text : texts_) chosen(text);
-    *target = texts_;
+    *target = texts_ == StringList{""} ? StringList{} : texts_;
   }
   void operator()(StringMap*) const {
     throw ConfigError(fmt::format("{}: {}: {} is needed", place_, key_, option_type_text(option_)));

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "data/faults.h"
+#include "data/schema.h"
 
 namespace bertft {
 namespace {
@@ -42,14 +43,6 @@ void check_request(const TableRequest& request, const std::vector<WantedColumn>&
   }
 }
 
-// "3" -> 2. Nothing when `name` is no number from 1 on.
-std::optional<int> position_index(const std::string& name) {
-  int position = 0;
-  const auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), position);
-  if (error != std::errc{} || stop != name.data() + name.size() || position < 1) return std::nullopt;
-  return position - 1;
-}
-
 // Cells and lists cut to what a message can show.
 std::string shown_columns(const std::vector<std::string>& names) {
   constexpr size_t kShown = 20;
@@ -74,8 +67,30 @@ class Planner {
         request_(request),
         wanted_(wanted_columns(request)) {}
 
+  Planner(const std::string& path, const std::vector<std::string>& names, const TableRequest& request)
+      : path_(path), cells_(names), request_(request), wanted_(wanted_columns(request)) {}
+
+  // The columns are called cells_; `what` says who says so.
+  ColumnPlan named(const std::string& what, bool may_be_positions) const {
+    check_request(request_, wanted_);
+    ColumnPlan plan{.reason = what + " the columns", .names = cells_};
+    std::vector<std::string> missing;
+    for (const WantedColumn& one : wanted_) {
+      const int index = may_be_positions ? index_in_header(one.name) : index_of_name(one.name);
+      role_of(plan.roles, one.role) = index;
+      if (index < 0 && one.is_required) {
+        missing.push_back(
+            fmt::format("'{}' (data.columns.{}){}", excerpt(one.name), one.role, nearest_hint(one.name, cells_)));
+      }
+    }
+    if (missing.empty()) return plan;
+    throw DataError(fmt::format("{}: there is no column {}; {} {}. Set data.columns.*", path_, join(missing, ", "),
+                                what, shown_columns(cells_)));
+  }
+
   ColumnPlan plan() const {
     check_request(request_, wanted_);
+    if (!request_.schema.empty()) return with_schema(schema_names(request_.schema));
     if (request_.header == "true") return with_header("data.header says so");
     if (request_.header == "false") return without_header("data.header says so");
     if (all_required([](const WantedColumn& one) { return position_index(one.name).has_value(); })) {
@@ -105,11 +120,23 @@ class Planner {
     return role == "label" ? roles.label : roles.id;
   }
 
-  int index_in_header(const std::string& name) const {
+  int index_of_name(const std::string& name) const {
     const auto at = std::find(cells_.begin(), cells_.end(), name);
-    if (at != cells_.end()) return static_cast<int>(at - cells_.begin());
+    return at == cells_.end() ? -1 : static_cast<int>(at - cells_.begin());
+  }
+
+  int index_in_header(const std::string& name) const {
+    if (const int index = index_of_name(name); index >= 0) return index;
     const std::optional<int> position = position_index(name);
     return position && *position < static_cast<int>(cells_.size()) ? *position : -1;
+  }
+
+  ColumnPlan with_schema(const std::vector<std::string>& names) const {
+    ColumnPlan plan = Planner(path_, names, request_).named("data.schema names", true);
+    plan.is_from_schema = true;
+    plan.has_header = cells_ == names;
+    plan.reason = plan.has_header ? "line 1 repeats the names of data.schema" : "data.schema names the columns";
+    return plan;
   }
 
   ColumnPlan with_header(const std::string& reason) const {
@@ -189,11 +216,26 @@ class Planner {
 
 }  // namespace
 
+std::optional<int> position_index(const std::string& name) {
+  int position = 0;
+  const auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), position);
+  if (error != std::errc{} || stop != name.data() + name.size() || position < 1) return std::nullopt;
+  return position - 1;
+}
+
 TableRequest table_request(const DataOptions& options, bool needs_label) {
   TableRequest request;
   request.columns = options.columns;
   request.format = options.format;
   request.header = options.header;
+  request.delimiter = options.delimiter;
+  request.max_splits = options.max_splits;
+  request.schema = options.schema;
+  request.encoding = options.encoding;
+  request.invalid_utf8 = options.invalid_utf8 == "error"  ? InvalidText::kError
+                         : options.invalid_utf8 == "skip" ? InvalidText::kSkip
+                                                          : InvalidText::kReplace;
+  request.bad_row = options.bad_row == "skip" ? BadRow::kSkip : BadRow::kError;
   request.max_rows = options.max_rows;
   request.needs_label = needs_label;
   return request;
@@ -202,6 +244,17 @@ TableRequest table_request(const DataOptions& options, bool needs_label) {
 ColumnPlan plan_columns(const std::string& path, std::span<const std::string_view> first_line,
                         const TableRequest& request) {
   return Planner(path, first_line, request).plan();
+}
+
+ColumnPlan plan_named_columns(const std::string& path, const std::vector<std::string>& names, const std::string& what,
+                              const TableRequest& request) {
+  return Planner(path, names, request).named(what, false);
+}
+
+std::vector<std::string> named_columns(const TableRequest& request) {
+  std::vector<std::string> names;
+  for (const WantedColumn& one : wanted_columns(request)) names.push_back(one.name);
+  return names;
 }
 
 std::vector<std::string> required_columns(const TableRequest& request) {

@@ -13,27 +13,51 @@
 
 namespace bertft {
 
-// What the caller wants of a file.
+// What to do about a row that does not have the form of its file.
+enum class BadRow {
+  kError,  // gather all of a file, then throw
+  kSkip,   // leave the row out, count it
+  kKeep,   // keep and mark it, so that there is one row for each of the input (prediction)
+};
+
+// What to do about invalid UTF-8 and other parts that are no characters.
+enum class InvalidText {
+  kReplace,  // by U+FFFD, counted
+  kError,    // the row is a fault, whatever BadRow says
+  kSkip,     // the row is left out and counted; kept and marked with BadRow::kKeep
+};
+
+// What the caller wants of a file. The options of the same names (data/options.h) say more.
 struct TableRequest {
   ColumnNames columns;
-  std::string format = "auto";    // auto, tsv
-  std::string header = "auto";    // auto, true, false
-  int64_t max_rows = 0;           // 0 = all
+  std::string format = "auto";  // auto, tsv, csv, jsonl
+  std::string header = "auto";  // auto, true, false
+  std::string delimiter = "";   // one character, or \t written as two; "" = that of the format
+  int64_t max_splits = 0;       // 0 = no limit
+  std::string schema = "";      // "" = none
+  std::string encoding = "utf-8";
+  InvalidText invalid_utf8 = InvalidText::kReplace;
+  BadRow bad_row = BadRow::kError;
+  int64_t max_rows = 0;           // of all files of a request together; 0 = all
   bool needs_label = false;       // false (prediction): a label or id column may be missing
   bool is_pair_optional = false;  // true: a file without the text_pair column has single texts
+  size_t chunk_bytes = 8 << 20;   // text of a chunk; see RowStream
+  size_t block_bytes = 1 << 20;   // text that is read at once
 };
 
 TableRequest table_request(const DataOptions& options, bool needs_label);
 
 struct ColumnPlan {
   bool has_header = false;
-  bool is_plain_text = false;  // no columns at all: each line is one text, tabs included
-  std::string reason = "";     // why so, for the log
+  bool is_plain_text = false;   // no columns at all: each line is one text, tabs included
+  bool is_from_schema = false;  // data.schema gives the names
+  std::string reason = "";      // why so, for the log
   std::vector<std::string> names = {};
   ColumnRoles roles = {};
 };
 
 // Rules, with header auto:
+//   - data.schema gives the names: no header line, unless line 1 consists of these names;
 //   - all wanted columns are given as positions: no header line;
 //   - at least one wanted name stands in line 1: it is the header, and the missing ones are an error;
 //   - only a text is wanted and line 1 has a single cell: plain text;
@@ -43,7 +67,18 @@ struct ColumnPlan {
 ColumnPlan plan_columns(const std::string& path, std::span<const std::string_view> first_line,
                         const TableRequest& request);
 
+// The same for a file whose columns are known by name without a header line, such as the keys of JSON. Names are never
+// positions. `what` is what has them ("the first rows have the keys"), for messages and as the reason.
+ColumnPlan plan_named_columns(const std::string& path, const std::vector<std::string>& names, const std::string& what,
+                              const TableRequest& request);
+
 // The names in `request` that must be there: text, the pair if one is named, label and id if a label is needed.
 std::vector<std::string> required_columns(const TableRequest& request);
+
+// All names in `request`, those of columns that may be missing, too.
+std::vector<std::string> named_columns(const TableRequest& request);
+
+// "3" -> 2. Nothing when `name` is no number from 1 on.
+std::optional<int> position_index(const std::string& name);
 
 }  // namespace bertft

@@ -105,8 +105,7 @@ std::string file_line(const Table& table) {
     parts.push_back(counted(notes.dropped_empty_lines, "empty line") + " dropped at the end");
   }
   if (notes.replaced_lines > 0) {
-    std::vector<std::string> places;
-    for (const int64_t line : notes.first_replaced_lines) places.push_back(fmt::format("{}:{}", table.path(), line));
+    const std::vector<std::string>& places = notes.first_replaced_places;
     parts.push_back(fmt::format("{} with invalid UTF-8 ({} by U+FFFD): {}{}", counted(notes.replaced_lines, "line"),
                                 counted(notes.replaced_parts, "replacement"), join(places, ", "),
                                 notes.replaced_lines > static_cast<int64_t>(places.size()) ? ", ..." : ""));

@@ -1,32 +1,73 @@
 #include "data/options.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "data/schema.h"
+
 namespace bertft {
 namespace {
 
 std::vector<Option> file_options(DataOptions& options) {
   return {
-      {.key = "train", .target = &options.train, .help = "file of training rows", .kind = OptionKind::kPath},
+      {.key = "train",
+       .target = &options.train,
+       .help = "training rows: a file, a list, a pattern (*, ?, [...]), or a folder with a sub-folder of .txt files "
+               "for each class",
+       .kind = OptionKind::kPath},
       {.key = "dev",
        .target = &options.dev,
-       .help = "file of rows that choose the best model",
+       .help = "rows that choose the best model: as train",
        .kind = OptionKind::kPath},
       {.key = "test",
        .target = &options.test,
-       .help = "file of rows scored once, at the end, with the best model",
+       .help = "rows scored once, at the end, with the best model: as train",
        .kind = OptionKind::kPath},
+      {.key = "max_rows",
+       .target = &options.max_rows,
+       .help = "use only this many rows from the start of each of train, dev and test; 0 for all",
+       .unit = "rows",
+       .min = 0},
+  };
+}
+
+std::vector<Option> form_options(DataOptions& options) {
+  return {
       {.key = "format",
        .target = &options.format,
-       .help = "form of the files: tsv has a tab between columns and no quoting; auto looks at name, then content",
-       .choices = {"auto", "tsv"}},
+       .help =
+           "form of the files: tsv has a tab between columns and no quoting, csv has quoting, jsonl one JSON object "
+           "per line; auto looks at name, then content",
+       .choices = {"auto", "tsv", "csv", "jsonl"}},
       {.key = "header",
        .target = &options.header,
        .help = "whether line 1 names the columns; auto: when the wanted names stand there",
        .choices = {"auto", "true", "false"}},
-      {.key = "max_rows",
-       .target = &options.max_rows,
-       .help = "use only this many rows from the start of each file; 0 for all",
-       .unit = "rows",
+      {.key = "delimiter",
+       .target = &options.delimiter,
+       .help = "the one character between columns, \"\\t\" for a tab; empty: tab for tsv, comma for csv"},
+      {.key = "max_splits",
+       .target = &options.max_splits,
+       .help = "divide a line at its first delimiters only, this many; the rest is the last column; 0: at all of them",
        .min = 0},
+      {.key = "schema",
+       .target = &options.schema,
+       .help = "names of the columns of files without header line: name:type:length,... (label:str:1,text:str:1)"},
+      {.key = "encoding",
+       .target = &options.encoding,
+       .help = "encoding of the files; a byte order mark of UTF-8 or UTF-16 wins over it",
+       .choices = {"utf-8", "utf-16", "gb18030"}},
+      {.key = "invalid_utf8",
+       .target = &options.invalid_utf8,
+       .help = "parts that are no characters: replace by U+FFFD and count, or treat the row as error, or skip it",
+       .choices = {"replace", "error", "skip"}},
+      {.key = "bad_row",
+       .target = &options.bad_row,
+       .help = "rows that have not the form of their file: error names all of them, skip leaves them out and counts",
+       .choices = {"error", "skip"}},
   };
 }
 
@@ -48,22 +89,47 @@ std::vector<Option> column_options(DataOptions& options) {
 
 }  // namespace
 
+void check_file_form(const FileForm& form) {
+  const std::string& delimiter = form.delimiter;
+  const bool is_tab = delimiter == "\\t";
+  if (!delimiter.empty() && !is_tab) {
+    const auto byte = static_cast<unsigned char>(delimiter[0]);
+    const bool is_one = delimiter.size() == 1 && byte < 0x80;
+    if (!is_one || byte == '"' || byte == '\n' || byte == '\r' || byte == '\0') {
+      throw ConfigError(
+          fmt::format("data.delimiter: '{}' is not one ASCII character, or one that cannot divide columns; "
+                      "write for example \",\", \";\" or \"\\t\"",
+                      excerpt(delimiter)));
+    }
+  }
+  if (form.format == "jsonl") {
+    for (const auto& [is_set, key] : {std::pair(!delimiter.empty(), "delimiter"),
+                                      {form.max_splits > 0, "max_splits"},
+                                      {!form.schema.empty(), "schema"},
+                                      {form.header != "auto", "header"}}) {
+      if (is_set)
+        throw ConfigError(fmt::format("data.{}: JSON Lines has no such thing; remove it or data.format", key));
+    }
+  }
+  if (form.format == "csv" && form.max_splits > 0) {
+    throw ConfigError("data.max_splits: it is for files without quoting; set data.format: tsv with data.delimiter");
+  }
+  if (form.schema.empty()) return;
+  schema_names(form.schema);
+  if (form.header == "true") {
+    throw ConfigError("data.header is true, but data.schema is for files without a header line; remove one of them");
+  }
+}
+
 OptionTable data_option_table(DataOptions& options) {
   OptionTable table{"data", file_options(options)};
+  for (Option& option : form_options(options)) table.options.push_back(std::move(option));
   for (Option& option : column_options(options)) table.options.push_back(std::move(option));
   table.not_in_this_build = {
-      {"format=csv", "convert the file to tab-separated columns"},
-      {"format=jsonl", "convert the file to tab-separated columns"},
-      {"delimiter", "columns are separated by a tab; convert the file"},
-      {"max_splits", "columns are separated by a tab; convert the file"},
-      {"schema", "give the file a header line, or set data.columns to positions counted from 1"},
       {"label_map", "write the wanted labels into the file"},
       {"label_pattern", "write the wanted labels into the file"},
       {"label_type", "each row has one label out of a fixed set"},
       {"unknown_label", "a label that training lacks is an error; remove such rows"},
-      {"bad_row", "a faulty row is an error; mend or remove it"},
-      {"encoding", "files are UTF-8; convert with iconv"},
-      {"invalid_utf8", "invalid bytes are replaced by U+FFFD and counted"},
       {"dev_fraction", "split the file and set data.dev"},
       {"cache_dir", "texts are tokenized at each start"},
   };

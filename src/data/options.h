@@ -18,15 +18,36 @@ struct ColumnNames {
 };
 
 struct DataOptions {
-  std::string train = "";  // path; "" = none
-  std::string dev = "";    // scored during training; without it `best` is `last`
-  std::string test = "";   // scored once at the end
+  StringList train;  // files, patterns and folders of texts (data/data_path.h); empty = none
+  StringList dev;    // scored during training; without it `best` is `last`
+  StringList test;   // scored once at the end
   std::string format = "auto";
   std::string header = "auto";
+  std::string delimiter = "";  // "" = that of the format
+  int64_t max_splits = 0;      // 0 = no limit
+  std::string schema = "";     // "" = none
+  std::string encoding = "utf-8";
+  std::string invalid_utf8 = "replace";
+  std::string bad_row = "error";
   ColumnNames columns;
   StringList labels;     // in the order of their numbers; empty or [auto] = those of the training rows
-  int64_t max_rows = 0;  // of each file, from its start; 0 = all
+  int64_t max_rows = 0;  // of each of train, dev and test, from the start; 0 = all
 };
+
+// What says how a file is divided into columns.
+struct FileForm {
+  std::string format = "auto";
+  std::string header = "auto";
+  std::string delimiter = "";
+  int64_t max_splits = 0;
+  std::string schema = "";
+};
+
+// Throws ConfigError, naming the keys, for options that contradict each other or that no file can meet.
+void check_file_form(const FileForm& form);
+inline void check_file_form(const DataOptions& options) {
+  check_file_form({options.format, options.header, options.delimiter, options.max_splits, options.schema});
+}
 
 // The table of section `data`. `options` must outlive it.
 OptionTable data_option_table(DataOptions& options);

@@ -1,20 +1,18 @@
-// Reads a data file of any supported format into a Table. The one way in for train, evaluate and predict.
+// Data files whole in memory, as one table: for small files and tests. See row_stream.h for all others.
 #pragma once
 
 #include <string>
 
 #include "data/columns.h"
+#include "data/row_stream.h"
 #include "data/table.h"
 
 namespace bertft {
 
-// Reads a regular file whole. It is copied, not mapped: a file on shared storage that is cut while we run must not
-// become a bus error.
-// Throws DataError (unreadable file, faulty rows, no rows, a format that this build does not read), ConfigError (a
-// request that cannot be met by any file).
+// All rows of a file (a pattern, a folder of texts). Throws as open_rows and RowStream::next.
 Table read_table(const std::string& path, const TableRequest& request);
 
-// The same for content that is in memory already, such as standard input; `path` is what messages call it.
+// The same for content that is in memory already; `path` is what messages call it.
 Table parse_table(const std::string& path, std::string content, const TableRequest& request);
 
 }  // namespace bertft

@@ -96,8 +96,8 @@ TrainingJob build_training_job(RunConfig config) {
   check_run_config(config);
   const ComputeSettings compute = prepare_compute(config.run);
   const TablePtr train_table = read_split(config.data.train, table_request(config.data, true));
-  const auto optional_table = [&](const std::string& path) {
-    return path.empty() ? TablePtr() : read_split(path, table_request(config.data, true));
+  const auto optional_table = [&](const StringList& paths) {
+    return paths.empty() ? TablePtr() : read_split(paths, table_request(config.data, true));
   };
   const TablePtr dev_table = optional_table(config.data.dev);
   const TablePtr test_table = optional_table(config.data.test);

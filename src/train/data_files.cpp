@@ -3,19 +3,21 @@
 #include <fmt/format.h>
 
 #include "core/log.h"
-#include "data/reader.h"
+#include "data/read_notes.h"
 
 namespace bertft {
 
-std::shared_ptr<const Table> read_split(const std::string& path, const TableRequest& request) {
-  auto table = std::make_shared<const Table>(read_table(path, request));
+std::shared_ptr<const Table> read_split(RowStream& stream) {
+  auto table = std::make_shared<const Table>(read_rest(stream));
   const ReadNotes& notes = table->notes();
-  log::info(fmt::format("read {}: {} rows as {} ({})", path, table->rows(), notes.format, notes.header_reason));
-  if (notes.replaced_parts > 0) {
-    log::warn(fmt::format("{}: {} invalid UTF-8 parts in {} lines were replaced by U+FFFD, first in line(s) {}", path,
-                          notes.replaced_parts, notes.replaced_lines, fmt::join(notes.first_replaced_lines, ", ")));
-  }
+  log::info(fmt::format("read {}: {} rows as {} ({}; {})", table->path(), table->rows(), notes.format,
+                        notes.format_reason, notes.header_reason));
+  for (const std::string& warning : read_warnings(notes)) log::warn(table->path() + ": " + warning);
   return table;
+}
+
+std::shared_ptr<const Table> read_split(const std::vector<std::string>& paths, const TableRequest& request) {
+  return read_split(*open_rows(paths, request));
 }
 
 EncodeSettings encode_settings(const ModelSettings& settings, int threads) {

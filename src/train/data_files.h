@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "data/columns.h"
 #include "data/dataset.h"
+#include "data/row_stream.h"
 #include "data/table.h"
 #include "tasks/task.h"
 #include "tokenize/tokenizer.h"
@@ -13,8 +15,12 @@
 
 namespace bertft {
 
-// Logs what the reader found worth saying (format chosen, repaired bytes). Throws as read_table.
-std::shared_ptr<const Table> read_split(const std::string& path, const TableRequest& request);
+// All rows of files, patterns and folders. Logs what the reader found worth saying (format chosen, repaired bytes, rows
+// left out). Throws as open_rows and RowStream::next.
+std::shared_ptr<const Table> read_split(const std::vector<std::string>& paths, const TableRequest& request);
+
+// The same for a stream that is open.
+std::shared_ptr<const Table> read_split(RowStream& stream);
 
 // The encode settings that a model's settings imply.
 EncodeSettings encode_settings(const ModelSettings& settings, int threads);

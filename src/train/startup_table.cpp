@@ -70,8 +70,10 @@ std::string run_json(const TrainingJob& job) {
   json["world"] = job.communicator->size();
   json["seed"] = job.config.run.seed;
   json["checkpoint"] = {{"path", job.loaded.weights_path}, {"checksum", hash_text(job.loaded.checksum)}};
-  const auto add_data = [&](const char* split, const std::string& path, const Dataset& dataset) {
-    json["data"][split] = {{"path", path}, {"rows", dataset.rows()}, {"hash", hash_text(hash64(read_file(path)))}};
+  const auto add_data = [&](const char* split, const StringList& paths, const Dataset& dataset) {
+    uint64_t hash = 0;  // of all files, each seeded with those before it
+    for (const std::string& file : dataset.table().files()) hash = hash64(read_file(file), hash);
+    json["data"][split] = {{"path", join(paths, ", ")}, {"rows", dataset.rows()}, {"hash", hash_text(hash)}};
   };
   add_data("train", job.config.data.train, job.train);
   if (job.dev) add_data("dev", job.config.data.dev, *job.dev);

@@ -81,8 +81,8 @@ TEST_CASE("Relative paths are relative to the file, absolute ones and other text
                                         "output: {dir: ./runs/one}\n");
   const RunConfig config = load_run_config(path);
   REQUIRE(config.model.checkpoint == folder / "models/mini");
-  REQUIRE(config.data.train == folder / "configs/train.tsv");
-  REQUIRE(config.data.dev == "/abs/dev.tsv");
+  REQUIRE(config.data.train == StringList{folder / "configs/train.tsv"});
+  REQUIRE(config.data.dev == StringList{"/abs/dev.tsv"});
   REQUIRE(config.data.test.empty());
   REQUIRE(config.output.dir == folder / "configs/runs/one");
   REQUIRE(config.data.columns.text == "text");
@@ -100,7 +100,7 @@ TEST_CASE("Environment variables are expanded in values, before paths are resolv
       "  dev: ${BERTFT_TEST_EMPTY}\n"
       "  labels: [\"${BERTFT_TEST_NAME}\", $x, 'a}b']\n");
   REQUIRE(config.run.seed == 12);
-  REQUIRE(config.data.train == "/mnt/nas/sst2/train.tsv");
+  REQUIRE(config.data.train == StringList{"/mnt/nas/sst2/train.tsv"});
   REQUIRE(config.data.dev.empty());
   REQUIRE(config.data.labels == StringList{"sst2", "$x", "a}b"});
 }
@@ -149,7 +149,7 @@ TEST_CASE("A wrong file is refused with line, key and remedy") {
       {"precision: fp16\n", ":1: ", "precision=fp16: not in this build; it needs CUDA"},
       {"task: sequence_labelling\n", ":1: ", "task=sequence_labelling: not in this build"},
       {"model: {truncation: sliding_window}\n", ":1: ", "model.truncation=sliding_window: not in this build"},
-      {"data: {format: csv}\n", ":1: ", "data.format=csv: not in this build"},
+      {"data: {format: parquet}\n", ":1: ", "'parquet' is not one of auto, tsv, csv, jsonl"},
       {"eval:\n  early_stopping:\n    patience: 2\n", ":3: ", "eval.early_stopping: not in this build"},
       {"output: {tensorboard: true}\n", ":1: ", "output.tensorboard: not in this build"},
       // variables

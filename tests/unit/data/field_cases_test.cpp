@@ -39,48 +39,138 @@ TEST_CASE("Labels that look like numbers keep their form and are put in order (B
                Contains("'-1' (2 rows)"));
 }
 
-struct RealFile {
-  std::string path;
-  ColumnNames columns;
-  int64_t rows;
-  std::vector<std::string> labels;
-};
-
-TEST_CASE("Real files have the rows that their sources state") {
-  const ColumnNames mrpc = {"#1 String", "#2 String", "Quality", ""};
-  const std::vector<RealFile> files = {
-      {"data/sst2/train.tsv", {.text = "sentence"}, 60'614, {"0", "1"}},
-      {"data/sst2/dev.tsv", {.text = "sentence"}, 6'735, {"0", "1"}},
-      {"data/sst2/test.tsv", {.text = "sentence"}, 872, {"0", "1"}},
-      {"data/mrpc/msr_paraphrase_train.txt", mrpc, 4'076, {"0", "1"}},
-      {"data/mrpc/msr_paraphrase_test.txt", mrpc, 1'725, {"0", "1"}},
-      {"data/rte/train.tsv",
-       {.text = "sentence1", .text_pair = "sentence2", .id = "index"},
-       1'244,
-       {"entailment", "not_entailment"}},
-  };
-  for (const RealFile& file : files) {
-    const auto path = shared_path(file.path);
-    if (!path) return;
-    INFO(*path);
-    TableRequest request = labelled_request();
-    request.columns = file.columns;
-    const Table table = read_table(*path, request);
-    REQUIRE(table.rows() == file.rows);
-    const LabelTable labels = LabelTable::discover(table);
-    REQUIRE(labels.names() == file.labels);
-    REQUIRE(table.notes().replaced_lines == 0);
+TEST_CASE("A second header in a CSV is skipped when bad rows are (B11)") {
+  const auto folder = shared_path("field_cases/B11");
+  if (!folder) return;
+  REQUIRE_THAT(error_text<DataError>([&] { read_table(*folder + "/joined.csv", labelled_request()); }),
+               Contains("joined.csv:5: the header line again"));
+  TableRequest request = labelled_request();
+  request.bad_row = BadRow::kSkip;
+  for (const auto& [name, rows] : {std::pair("/joined.csv", 5), {"/joined_lf.tsv", 3}}) {
+    const Table table = read_table(*folder + name, request);
+    REQUIRE(table.rows() == rows);
+    REQUIRE(table.notes().skipped_rows == 1);
+    REQUIRE(LabelTable::discover(table).names() == std::vector<std::string>{"0", "1"});
   }
 }
 
-TEST_CASE("Files in other forms are refused with the reason") {
-  const auto csv = shared_path("data/waimai_10k/waimai_10k.csv");
-  const auto trec = shared_path("data/trec6/TREC.train");
-  if (!csv || !trec) return;
+TEST_CASE("Halves of characters in JSON are invalid text (B09)") {
+  const auto path = shared_path("field_cases/B09/rows.jsonl");
+  if (!path) return;
+  const Table table = read_table(*path, labelled_request());
+  REQUIRE(table.rows() == 5);
+  REQUIRE(table.notes().replaced_lines == 4);
+  REQUIRE(table.notes().replaced_parts == 5);
+  REQUIRE(table.notes().first_replaced_places == std::vector<std::string>{*path + ":1", *path + ":2", *path + ":3"});
+  REQUIRE(table.text(0) == "fine \xEF\xBF\xBD but cut");
+  REQUIRE(table.text(3) == "swapped \xEF\xBF\xBD\xEF\xBF\xBD halves");
+  REQUIRE(table.text(4) == "whole \xF0\x9F\x94\xA5 pair");
+  REQUIRE(table.raw(0) == R"({"text": "fine \ufffd but cut", "label": "a"})");
   TableRequest request = labelled_request();
-  request.columns.text = "review";
-  REQUIRE_THAT(error_text<DataError>([&] { read_table(*csv, request); }), Contains("csv: not in this build"));
-  REQUIRE_THAT(error_text<DataError>([&] { read_table(*trec, labelled_request()); }), Contains("TREC.train:1"));
+  request.invalid_utf8 = InvalidText::kError;
+  REQUIRE_THAT(error_text<DataError>([&] { read_table(*path, request); }), Contains("rows.jsonl:1: 1 invalid part"));
+}
+
+TEST_CASE("JSON values keep their form as labels, null is a missing one (B12)") {
+  const auto path = shared_path("field_cases/B12/train.jsonl");
+  if (!path) return;
+  const Table table = read_table(*path, labelled_request());
+  REQUIRE(test::column(table, table.roles().label) == std::vector<std::string>{"1", "1", "1.0", "true", ""});
+  for (int64_t row = 0; row < 5; ++row) REQUIRE(table.is_missing(row, table.roles().label) == (row == 4));
+  REQUIRE_THAT(error_text<DataError>([&] { LabelTable::discover(table); }),
+               Contains("train.jsonl:5: the label is missing"));
+}
+
+struct RealFile {
+  std::string path;
+  TableRequest request;
+  int64_t rows;
+  size_t labels;
+};
+
+TableRequest request_of(ColumnNames columns) {
+  TableRequest request = labelled_request();
+  request.columns = std::move(columns);
+  return request;
+}
+
+TableRequest first_blank() {
+  TableRequest request = request_of({.text = "text"});
+  request.schema = "label:str:1,text:str:1";
+  request.delimiter = " ";
+  request.max_splits = 1;
+  return request;
+}
+
+TableRequest unlabelled(ColumnNames columns) {
+  TableRequest request = request_of(std::move(columns));
+  request.needs_label = false;
+  return request;
+}
+
+std::vector<RealFile> real_files() {
+  const TableRequest sst2 = request_of({.text = "sentence"});
+  const TableRequest mrpc = request_of({"#1 String", "#2 String", "Quality", ""});
+  const TableRequest rte = request_of({.text = "sentence1", .text_pair = "sentence2", .id = "index"});
+  const TableRequest pairs = request_of({.text = "sentence1", .text_pair = "sentence2"});
+  const TableRequest stsb = request_of({.text = "1", .text_pair = "2", .label = "3"});
+  const TableRequest text_first = request_of({.text = "1", .label = "2"});
+  const TableRequest label_first = request_of({.text = "2", .label = "1"});
+  return {
+      {"ag_news/test.csv", request_of({.text = "3", .text_pair = "2", .label = "1"}), 7'600, 4},
+      {"ag_news/alps_dev.tsv", text_first, 10'001, 4},
+      {"banking77/train.csv", request_of({.label = "category"}), 10'003, 77},
+      {"banking77/test.csv", request_of({.label = "category"}), 3'080, 77},
+      {"cola/in_domain_train.tsv", request_of({.text = "4", .label = "2"}), 8'551, 2},
+      {"cola/in_domain_dev.tsv", request_of({.text = "4", .label = "2"}), 527, 2},
+      {"cola/out_of_domain_dev.tsv", request_of({.text = "4", .label = "2"}), 516, 2},
+      {"go_emotions/train.tsv", request_of({.text = "1", .label = "2", .id = "3"}), 43'410, 711},
+      {"go_emotions/dev.tsv", text_first, 5'426, 0},
+      {"go_emotions/test.tsv", text_first, 5'427, 0},
+      {"mrpc/msr_paraphrase_train.txt", mrpc, 4'076, 2},
+      {"mrpc/msr_paraphrase_test.txt", mrpc, 1'725, 2},
+      {"ocnli/train.3k.json", pairs, 3'000, 4},
+      {"ocnli/train.10k.json", pairs, 10'000, 4},
+      {"ocnli/dev.json", pairs, 3'000, 4},
+      {"ocnli/test.json", unlabelled({.text = "sentence1", .text_pair = "sentence2"}), 3'000, 0},
+      {"rte/train.tsv", rte, 1'244, 2},
+      {"rte/dev.tsv", rte, 139, 2},
+      {"rte/test.tsv", rte, 1'384, 2},
+      {"sms_spam/sms.tsv", label_first, 5'574, 2},
+      {"sst2/train.tsv", sst2, 60'614, 2},
+      {"sst2/dev.tsv", sst2, 6'735, 2},
+      {"sst2/test.tsv", sst2, 872, 2},
+      {"sst5/stsa.fine.train", first_blank(), 8'544, 5},
+      {"sst5/stsa.fine.dev", first_blank(), 1'101, 5},
+      {"sst5/stsa.fine.test", first_blank(), 2'210, 5},
+      {"stsb/stsb-en-train.csv", stsb, 5'749, 0},
+      {"stsb/stsb-en-dev.csv", stsb, 1'500, 0},
+      {"stsb/stsb-zh-train.csv", stsb, 5'749, 0},
+      {"stsb/stsb-zh-test.csv", stsb, 1'379, 0},
+      {"thucnews_title/dev.txt", text_first, 10'000, 10},
+      {"thucnews_title/test.txt", text_first, 10'000, 10},
+      {"tnews_fewclue/train_few_all.json", sst2, 1'185, 15},
+      {"tnews_fewclue/dev_few_all.json", sst2, 1'098, 15},
+      {"tnews_fewclue/test_public.json", sst2, 2'010, 15},
+      {"tnews_fewclue/test.json", unlabelled({.text = "sentence"}), 1'500, 0},
+      {"trec6/TREC.train", first_blank(), 5'452, 50},
+      {"trec6/TREC.test", first_blank(), 500, 42},
+      {"waimai_10k/waimai_10k.csv", request_of({.text = "review"}), 11'987, 2},
+  };
+}
+
+TEST_CASE("Real files have the rows that their sources state") {
+  for (const RealFile& file : real_files()) {
+    const auto path = shared_path("data/" + file.path);
+    if (!path) return;
+    INFO(*path);
+    const Table table = read_table(*path, file.request);
+    REQUIRE(table.rows() == file.rows);
+    if (file.labels > 0) REQUIRE(LabelTable::discover(table).names().size() == file.labels);
+    const bool has_bad_byte = file.path == "trec6/TREC.train";
+    REQUIRE(table.notes().replaced_lines == (has_bad_byte ? 1 : 0));
+    if (has_bad_byte) REQUIRE(table.notes().first_replaced_places == std::vector<std::string>{*path + ":66"});
+  }
 }
 
 }  // namespace
