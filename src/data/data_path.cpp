@@ -54,7 +54,8 @@ FolderContent list_folder(const std::string& folder) {
   return content;
 }
 
-DataPath text_folder(const std::string& folder) {
+DataPath text_folder(std::string folder) {
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
   DataPath found{.path = folder, .is_folder = true, .classes = {}, .files = {}};
   const FolderContent top = list_folder(folder);
   for (const std::string& sub_folder : top.folders) {

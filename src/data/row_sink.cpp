@@ -31,7 +31,7 @@ void RowSink::end_file() {
   notes_.dropped_empty_lines += empty_lines_;
   faults_.throw_if_any(
       fmt::format("{}: {} faulty row{}", path_, with_thousands(faults_.count()), faults_.count() == 1 ? "" : "s"),
-      "Mend or remove them, or set data.bad_row: skip to leave them out");
+      "Mend or remove them, or have them left out: data.bad_row or data.invalid_utf8: skip");
 }
 
 bool RowSink::is_full() const { return request_.max_rows > 0 && rows_ + faults_.count() >= request_.max_rows; }
