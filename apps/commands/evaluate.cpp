@@ -13,8 +13,8 @@
 #include "train/data_files.h"
 #include "train/evaluator.h"
 #include "train/model_folder_reader.h"
-#include "train/predictor.h"
 #include "train/results.h"
+#include "train/split_predictions.h"
 
 namespace bertft {
 namespace {
@@ -41,13 +41,13 @@ class EvaluateCommand final : public Command {
     }
     const ComputeSettings compute = prepare_compute(run_);
     const OpenedModel opened = open_model(model_folder_);
-    TableRequest request{.columns = opened.settings.columns, .needs_label = true};
-    request.is_pair_optional = opened.settings.is_pair_optional;
-    apply_columns(request.columns, columns_);
-    const auto table = read_split({data_path_}, request);
+    SplitFiles files{{data_path_}, {.columns = opened.settings.columns, .needs_label = true}};
+    files.request.is_pair_optional = opened.settings.is_pair_optional;
+    apply_columns(files.request.columns, columns_);
     const Task& task = opened.model->task();
-    const Dataset dataset =
-        task.encode(table, opened.tokenizer, encode_settings(opened.settings, compute.threads), TargetUse::kNeeded);
+    const RowEncoder encoder = task.row_encoder(opened.tokenizer, encode_options(opened.settings), TargetUse::kNeeded);
+    Dataset dataset = load_split(files, opened.tokenizer, encoder, compute.threads);
+    task.attach_targets(dataset);
     const RowOutputs outputs = compute_outputs(*opened.model, dataset, kDefaultEvalBatchTokens);
     const Evaluation evaluation = task.evaluate(outputs, dataset);
     std::cout << data_path_ << ": " << evaluation.rows << " rows, " << metrics_line(evaluation) << "\n"
@@ -55,7 +55,8 @@ class EvaluateCommand final : public Command {
     if (!output_folder_.empty()) {
       make_folders(output_folder_);
       write_file_atomically(output_folder_ + "/results.json", evaluation_json(evaluation, opened.settings.labels));
-      write_predictions_file(output_folder_ + "/predictions.tsv", *table, task, outputs, {});
+      write_split_predictions(output_folder_ + "/predictions.tsv", files, {dataset, outputs}, opened,
+                              {.batch_tokens = kDefaultEvalBatchTokens, .threads = compute.threads});
       log::info("results: " + output_folder_ + "/results.json");
     }
     return 0;

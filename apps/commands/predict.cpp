@@ -7,6 +7,7 @@
 #include "commands/command.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "data/dataset_builder.h"
 #include "data/row_stream.h"
 #include "train/build.h"
 #include "train/data_files.h"
@@ -52,21 +53,21 @@ class PredictCommand final : public Command {
     log::start({.is_quiet = output_path_ == "-"});
     const ComputeSettings compute = prepare_compute(run_);
     const OpenedModel opened = open_model(model_folder_);
-    const auto table = read_rows(opened.settings);
+    const Table table = read_rows(opened.settings);
     const Task& task = opened.model->task();
-    const Dataset dataset =
-        task.encode(table, opened.tokenizer, encode_settings(opened.settings, compute.threads), TargetUse::kIgnored);
+    const RowEncoder encoder = task.row_encoder(opened.tokenizer, encode_options(opened.settings), TargetUse::kIgnored);
+    const Dataset dataset = encode_table(table, opened.tokenizer, encoder, compute.threads);
     const RowOutputs outputs = compute_outputs(*opened.model, dataset, kDefaultEvalBatchTokens);
-    write(*table, task, outputs);
+    write(table, task, outputs);
     return 0;
   }
 
  private:
-  std::shared_ptr<const Table> read_rows(const ModelSettings& settings) {
+  Table read_rows(const ModelSettings& settings) {
     TableRequest request{.columns = settings.columns};
     request.is_pair_optional = settings.is_pair_optional;
     apply_columns(request.columns, columns_);
-    return data_path_ == "-" ? read_split(*stdin_rows(request)) : read_split({data_path_}, request);
+    return data_path_ == "-" ? read_split(*stdin_rows(request)) : read_split({{data_path_}, request});
   }
 
   void write(const Table& table, const Task& task, const RowOutputs& outputs) const {

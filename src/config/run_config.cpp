@@ -187,6 +187,10 @@ void check_run_config(const RunConfig& config) {
   frozen_stages(config.model.freeze);
   check_optimizer_options(config.optimizer, config.schedule);
   check_file_form(config.data);
+  if (config.data.dev_fraction > 0 && !config.data.dev.empty()) {
+    throw ConfigError(fmt::format("data.dev ({}) and data.dev_fraction ({}): set at most one of the two",
+                                  join(config.data.dev, ", "), config.data.dev_fraction));
+  }
   if (!config.data.columns.text_pair.empty() && config.data.columns.text_pair == config.data.columns.text) {
     throw ConfigError(
         fmt::format("data.columns.text and data.columns.text_pair are the same column '{}'", config.data.columns.text));

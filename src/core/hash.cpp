@@ -1,5 +1,6 @@
 #include "core/hash.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -10,6 +11,7 @@ namespace bertft {
 namespace {
 
 constexpr uint64_t kLaneMultiplier = 0x9FB21C651E98DF25u;
+constexpr size_t kBlockBytes = 1 << 20;
 
 uint64_t load_word(const unsigned char* bytes) {
   uint64_t word = 0;
@@ -38,6 +40,32 @@ uint64_t hash64(const void* data, size_t bytes, uint64_t seed) {
     hash = mix64(hash ^ load_word(tail.data() + 8 * lane));
   }
   return hash;
+}
+
+void StreamHash::add(const void* data, size_t bytes) {
+  const char* cursor = static_cast<const char*>(data);
+  while (bytes > 0) {
+    if (block_.empty() && bytes >= kBlockBytes) {
+      hash_ = hash64(cursor, kBlockBytes, hash_);
+      bytes_ += kBlockBytes;
+      cursor += kBlockBytes;
+      bytes -= kBlockBytes;
+      continue;
+    }
+    const size_t taken = std::min(bytes, kBlockBytes - block_.size());
+    block_.append(cursor, taken);
+    cursor += taken;
+    bytes -= taken;
+    if (block_.size() < kBlockBytes) continue;
+    hash_ = hash64(block_, hash_);
+    bytes_ += kBlockBytes;
+    block_.clear();
+  }
+}
+
+uint64_t StreamHash::value() const {
+  // A content of nothing but whole blocks ends with the last of them.
+  return block_.empty() && bytes_ > 0 ? hash_ : hash64(block_, hash_);
 }
 
 std::string hash_text(uint64_t hash) {

@@ -1,8 +1,9 @@
 // What a user should know of the data before training starts, as text: rows, labels, lengths, doubles, oddities.
-// Each figure comes from a function of its own, so that other outputs can use it.
+// It is made of data sets and their notes alone, so that a cached one reports what a fresh one does, byte for byte.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,6 @@
 #include "data/labels.h"
 
 namespace bertft {
-
-class Tokenizer;
 
 struct LengthSummary {
   double mean = 0;
@@ -22,7 +21,7 @@ struct LengthSummary {
 };
 
 // All zero for no rows.
-LengthSummary summarize_lengths(const std::vector<int32_t>& lengths);
+LengthSummary summarize_lengths(std::span<const int32_t> lengths);
 
 // A split of the data: "train", "dev" or "test".
 struct NamedSplit {
@@ -31,7 +30,7 @@ struct NamedSplit {
 };
 
 // Several lines, each ending in LF. The first split is the training data: the others are compared with it.
-// `labels` null: no labels (prediction).
-std::string data_report(const std::vector<NamedSplit>& splits, const LabelTable* labels, const Tokenizer& tokenizer);
+// `labels` names the classes of data sets that have any.
+std::string data_report(const std::vector<NamedSplit>& splits, const LabelTable& labels);
 
 }  // namespace bertft

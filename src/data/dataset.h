@@ -1,109 +1,113 @@
-// The rows of a table as token ids, flat in memory: what training, evaluation and prediction read from then on.
-// A pure function of table, tokenizer, labels and encode options; the number of threads changes nothing but the time.
+// The rows of one or more files as token ids, flat in memory or mapped from the cache: what training and evaluation
+// read from then on. Texts are not kept; what is known of each row is its place, a hash of its text, and its label.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "data/labels.h"
-#include "data/table.h"
-#include "tokenize/options.h"
-#include "tokenize/tokenizer.h"
+#include "data/data_notes.h"
+#include "data/dataset_arrays.h"
 
 namespace bertft {
 
-struct EncodeSettings {
-  EncodeOptions options;  // max_length, truncation; count_exactly gives true length percentiles in the data report
-  int threads = 1;
+// What a row is to be learned as, beyond what its encoder gave it.
+enum class TargetKind {
+  kNone,       // nothing (prediction), or the encoder's own targets
+  kClass,      // label(row)
+  kClassSet,   // targets(row), class numbers in ascending order
+  kRealValue,  // value(row)
 };
 
-// R = rows, P = sequences of all rows. The row order is the table's.
-struct DatasetArrays {
-  std::vector<int32_t> ids;            // all rows one behind the other
-  std::vector<int64_t> offsets = {0};  // [R + 1] first id of each row, then the size of `ids`
-  std::vector<int32_t> lengths;        // [R] ids per row
-  std::vector<int32_t> second_begins;  // [R] first id of token type 1 within the row; its length when there is none
-  std::vector<int32_t> untruncated_lengths;  // [R] before truncation; a lower bound unless counted exactly
-  std::vector<int32_t> labels;               // [R] class numbers, or empty
-
-  // Rows of several sequences (windows of a long text, a question with its answers). Empty: one sequence a row, whose
-  // second_begin is the row's.
-  std::vector<int64_t> part_offsets;        // [R + 1] first part of each row, then P
-  std::vector<int32_t> part_lengths;        // [P] those of a row add up to its length
-  std::vector<int32_t> part_second_begins;  // [P] first id of token type 1 within the part; its length when none
-
-  // Targets other than one class a row: any number of them each (one per token, the ends of a span). Empty: none.
-  std::vector<int64_t> target_offsets;  // [R + 1]
-  std::vector<int32_t> targets;
-
-  // Real-valued inputs per token (image patches): width values for each id, or none.
-  int64_t feature_width = 0;
-  std::vector<float> features;  // [ids, feature_width]
+// Rows that were left out when labels were interpreted.
+struct LeftOutRows {
+  int64_t unknown_label = 0;
+  int64_t missing_label = 0;
+  std::string shown;  // the unknown labels with their counts, for messages
 };
 
 class Dataset {
  public:
-  // REQUIRES arrays of the sizes above; `table` may be null (tests), then table() must not be called.
-  Dataset(DatasetArrays arrays, std::shared_ptr<const Table> table);
+  // Takes the arrays. REQUIRES the sizes of dataset_arrays.h.
+  explicit Dataset(DatasetArrays arrays, DataNotes notes = {});
+  // Views into memory that `storage` keeps.
+  Dataset(const DatasetViews& views, std::shared_ptr<const void> storage, DataNotes notes);
 
-  int64_t rows() const { return static_cast<int64_t>(arrays_.lengths.size()); }
-  int64_t tokens() const { return static_cast<int64_t>(arrays_.ids.size()); }
+  int64_t rows() const { return static_cast<int64_t>(views_.lengths.size()); }
+  int64_t tokens() const { return tokens_; }
 
   std::span<const int32_t> ids(int64_t row) const {
-    return std::span(arrays_.ids)
-        .subspan(static_cast<size_t>(arrays_.offsets[static_cast<size_t>(row)]), static_cast<size_t>(length(row)));
+    return views_.ids.subspan(static_cast<size_t>(at(views_.begins, row)), static_cast<size_t>(length(row)));
   }
-  int32_t length(int64_t row) const { return arrays_.lengths[static_cast<size_t>(row)]; }
-  int32_t second_begin(int64_t row) const { return arrays_.second_begins[static_cast<size_t>(row)]; }
+  int32_t length(int64_t row) const { return at(views_.lengths, row); }
+  int32_t second_begin(int64_t row) const { return at(views_.second_begins, row); }
 
   // The lengths of the row's sequences, and the second_begin of each.
   std::span<const int32_t> part_lengths(int64_t row) const;
   std::span<const int32_t> part_second_begins(int64_t row) const;
 
-  // Its targets; empty when the data set has none beyond labels.
-  std::span<const int32_t> targets(int64_t row) const;
-  int64_t feature_width() const { return arrays_.feature_width; }
+  int64_t feature_width() const { return views_.feature_width; }
   // [length(row), feature_width]; empty without features.
   std::span<const float> features(int64_t row) const;
 
-  bool has_labels() const { return !arrays_.labels.empty(); }
-  // REQUIRES has_labels().
-  int32_t label(int64_t row) const { return arrays_.labels[static_cast<size_t>(row)]; }
+  TargetKind target_kind() const { return target_kind_; }
+  // REQUIRES kClass.
+  int32_t label(int64_t row) const { return labels_[static_cast<size_t>(row)]; }
+  // REQUIRES kRealValue.
+  double value(int64_t row) const { return values_[static_cast<size_t>(row)]; }
+  // A set of classes, or what the encoder gave the row; empty when there is nothing of the kind.
+  std::span<const int32_t> targets(int64_t row) const;
 
-  // Indexed by row, as the functions of sampler.h take them.
-  const std::vector<int32_t>& lengths() const { return arrays_.lengths; }
-  const std::vector<int32_t>& untruncated_lengths() const { return arrays_.untruncated_lengths; }
-  const std::vector<int32_t>& labels() const { return arrays_.labels; }
+  // Indexed by row. `labels` and `values` are empty unless the target is of that kind; the others may be empty where
+  // dataset_arrays.h says so.
+  std::span<const int32_t> lengths() const { return views_.lengths; }
+  std::span<const int32_t> untruncated_lengths() const { return views_.untruncated_lengths; }
+  std::span<const int32_t> labels() const { return labels_; }
+  std::span<const double> values() const { return values_; }
+  std::span<const uint64_t> text_hashes() const { return views_.text_hashes; }
+  std::span<const uint8_t> blank_texts() const { return views_.blank_texts; }
+  std::span<const int32_t> unknown_counts() const { return views_.unknown_counts; }
+  std::span<const int32_t> label_texts() const { return views_.label_texts; }
 
-  int64_t truncated_rows() const;
+  // "train.tsv:17", as messages name a row; "row 17" (from 1) when places are not known.
+  std::string place(int64_t row) const;
+  // The number that the row had when the files were read, before any selection.
+  int64_t source_row(int64_t row) const;
+  // Rows that were read. Those without a number here were left out.
+  int64_t source_rows() const { return source_rows_; }
 
-  // The rows as they were read, for outputs and messages.
-  const Table& table() const { return *table_; }
+  const DataNotes& notes() const { return *notes_; }
+  const LeftOutRows& left_out() const { return left_out_; }
+
+  // A data set of these rows, in this order, with their targets: shares the ids. REQUIRES rows of this data set.
+  Dataset select(std::span<const int64_t> rows) const;
+
+  // One target per row.
+  void set_labels(std::vector<int32_t> labels);
+  void set_values(std::vector<double> values);
+  // offsets: [R + 1].
+  void set_class_sets(std::vector<int64_t> offsets, std::vector<int32_t> classes);
+  void set_left_out(LeftOutRows left_out) { left_out_ = std::move(left_out); }
 
  private:
-  DatasetArrays arrays_;
-  std::shared_ptr<const Table> table_;
+  template <typename T>
+  static T at(std::span<const T> values, int64_t row) {
+    return values[static_cast<size_t>(row)];
+  }
+  void check_sizes() const;
+
+  DatasetViews views_;
+  std::vector<std::shared_ptr<const void>> storage_;
+  std::shared_ptr<const DataNotes> notes_;
+  std::vector<int64_t> source_numbers_;  // [R], or empty when no row was left out or moved
+  int64_t source_rows_ = 0;
+  int64_t tokens_ = 0;
+  TargetKind target_kind_ = TargetKind::kNone;
+  std::vector<int32_t> labels_;
+  std::vector<double> values_;
+  LeftOutRows left_out_;
 };
-
-// What one row becomes.
-struct EncodedRow {
-  std::vector<Encoding> parts;   // one or more sequences
-  std::vector<int32_t> targets;  // beyond a label
-  std::vector<float> features;   // feature_width values for each id of all parts
-};
-
-// Fills `out`, which holds an earlier row; called from several threads at once. DataError is given the row's place.
-using RowEncoder = std::function<void(int64_t row, EncodedRow& out)>;
-
-// Encodes all rows of a table with a task's own encoder. The arrays have no labels.
-DatasetArrays encode_rows(const Table& table, const RowEncoder& encoder, int threads);
-
-// Tokenizes all rows, one sequence each: pairs when the table has a second text. `labels` null: prediction, no labels.
-// Throws DataError for labels (see label_ids) and for rows that the tokenizer refuses ("train.tsv:17: ...").
-Dataset encode_dataset(std::shared_ptr<const Table> table, const Tokenizer& tokenizer, const LabelTable* labels,
-                       const EncodeSettings& settings);
 
 }  // namespace bertft

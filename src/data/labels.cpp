@@ -3,17 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <optional>
-#include <set>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/text.h"
-#include "data/faults.h"
 
 namespace bertft {
 namespace {
@@ -29,6 +27,7 @@ std::string_view trimmed(std::string_view text) {
 // The value of a label that is a decimal number, such as -1, 1.50 or 2e3; not inf and nan.
 std::optional<long double> number_value(std::string_view label) {
   if (label.size() > 1 && label[0] == '+' && label[1] != '-') label.remove_prefix(1);
+  if (label.empty() || (label[0] != '-' && label[0] != '.' && (label[0] < '0' || label[0] > '9'))) return std::nullopt;
   long double value = 0;
   const char* end = label.data() + label.size();
   const auto [stop, error] = std::from_chars(label.data(), end, value);
@@ -36,134 +35,89 @@ std::optional<long double> number_value(std::string_view label) {
   return value;
 }
 
-bool comes_first(std::string_view a, std::string_view b) {
-  const auto number_a = number_value(a);
-  const auto number_b = number_value(b);
-  if (number_a.has_value() != number_b.has_value()) return number_a.has_value();
-  if (number_a && *number_a != *number_b) return *number_a < *number_b;
-  return a < b;  // bytes of UTF-8 are ordered as their code points
-}
-
-void throw_missing_labels(const Table& table, const FaultList& faults) {
-  faults.throw_if_any(fmt::format("{}: {} of {} rows have no label", table.path(), with_thousands(faults.count()),
-                                  with_thousands(table.rows())),
-                      fmt::format("Fill column '{}' or remove these rows",
-                                  excerpt(table.columns()[static_cast<size_t>(table.roles().label)])));
-}
-
-// The labels that the table lacks with their counts, the most frequent first, as "'x' (3 rows), 'y' (1 row)".
-std::string shown_counts(const std::unordered_map<std::string_view, int64_t>& counts) {
-  std::vector<std::pair<std::string_view, int64_t>> sorted(counts.begin(), counts.end());
-  std::sort(sorted.begin(), sorted.end(),
-            [](const auto& a, const auto& b) { return std::pair(-a.second, a.first) < std::pair(-b.second, b.first); });
-  std::vector<std::string> shown;
-  for (size_t i = 0; i < std::min<size_t>(sorted.size(), 5); ++i) {
-    shown.push_back(fmt::format("'{}' ({} row{})", excerpt(sorted[i].first, 40), with_thousands(sorted[i].second),
-                                sorted[i].second == 1 ? "" : "s"));
-  }
-  if (sorted.size() > shown.size()) shown.push_back(fmt::format("{} more", sorted.size() - shown.size()));
-  return join(shown, ", ");
-}
-
-// Appends a warning for each group of names that `same` holds under one key.
+// Appends a warning for each run of equal keys in `sorted`, pairs of (key, number of the name).
 template <typename Key>
-void warn_of_groups(const std::map<Key, std::vector<std::string>>& same, const char* what,
+void warn_of_groups(std::vector<std::pair<Key, int32_t>> keys, const std::vector<std::string>& names, const char* what,
                     std::vector<std::string>& warnings) {
-  for (const auto& [key, names] : same) {
-    if (names.size() < 2 || warnings.size() >= kShownWarnings) continue;
-    std::vector<std::string> shown;
-    for (size_t i = 0; i < std::min<size_t>(names.size(), 10); ++i) shown.push_back("'" + excerpt(names[i]) + "'");
-    warnings.push_back(
-        fmt::format("labels {} are equal {}; they are taken as {} classes", join(shown, " and "), what, names.size()));
+  std::sort(keys.begin(), keys.end());
+  for (size_t begin = 0; begin < keys.size() && warnings.size() < kShownWarnings;) {
+    size_t end = begin + 1;
+    while (end < keys.size() && keys[end].first == keys[begin].first) ++end;
+    if (end - begin > 1) {
+      std::vector<std::string> shown;
+      for (size_t i = begin; i < std::min(end, begin + 10); ++i) {
+        shown.push_back("'" + excerpt(names[static_cast<size_t>(keys[i].second)]) + "'");
+      }
+      warnings.push_back(
+          fmt::format("labels {} are equal {}; they are taken as {} classes", join(shown, " and "), what, end - begin));
+    }
+    begin = end;
   }
 }
 
 }  // namespace
 
-LabelTable::LabelTable(std::vector<std::string> names) : names_(std::move(names)) {
-  if (names_.size() < 2) throw ConfigError("data.labels: a list of at least two labels is needed");
+LabelTable::LabelTable(std::vector<std::string> names, size_t least) : names_(std::move(names)) {
+  if (names_.size() < least) {
+    throw ConfigError(least == 1 ? "data.labels: a list of labels is needed"
+                                 : "data.labels: a list of at least two labels is needed");
+  }
+  slots_.assign(std::bit_ceil(2 * names_.size()), -1);
   for (size_t i = 0; i < names_.size(); ++i) {
     if (trimmed(names_[i]).empty()) throw ConfigError(fmt::format("data.labels: label number {} is empty", i));
-    if (!ids_.emplace(names_[i], static_cast<int32_t>(i)).second) {
+    if (find(names_[i]) >= 0) {
       throw ConfigError(fmt::format("data.labels: '{}' occurs twice; remove one", excerpt(names_[i])));
     }
+    size_t slot = hash64(names_[i]) & (slots_.size() - 1);
+    while (slots_[slot] >= 0) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = static_cast<int32_t>(i);
   }
-}
-
-LabelTable LabelTable::discover(const Table& training) {
-  check(training.roles().label >= 0, "labels are discovered in a label column");
-  std::unordered_set<std::string_view> distinct;
-  FaultList faults;
-  for (int64_t row = 0; row < training.rows(); ++row) {
-    const std::string_view label = training.label(row);
-    if (trimmed(label).empty()) {
-      faults.add([&] { return training.place(row) + ": the label is missing"; });
-    } else {
-      distinct.insert(label);
-    }
-  }
-  throw_missing_labels(training, faults);
-  if (distinct.size() < 2) {
-    const std::string cut =
-        training.notes().is_cut_by_max_rows ? "; data.max_rows took only the first rows of the file" : "";
-    throw DataError(fmt::format(
-        "{}: all {} rows have the label '{}', and one class cannot be told from another{}. Check data.columns.label",
-        training.path(), with_thousands(training.rows()), excerpt(*distinct.begin()), cut));
-  }
-  std::vector<std::string> names(distinct.begin(), distinct.end());
-  std::sort(names.begin(), names.end(), comes_first);
-  return LabelTable(std::move(names));
 }
 
 int32_t LabelTable::find(std::string_view label) const {
-  const auto at = ids_.find(label);
-  return at == ids_.end() ? -1 : at->second;
+  if (slots_.empty()) return -1;
+  for (size_t slot = hash64(label) & (slots_.size() - 1); slots_[slot] >= 0; slot = (slot + 1) & (slots_.size() - 1)) {
+    if (names_[static_cast<size_t>(slots_[slot])] == label) return slots_[slot];
+  }
+  return -1;
 }
 
 std::vector<std::string> LabelTable::warnings() const {
-  std::map<long double, std::vector<std::string>> by_number;
-  std::map<std::string_view, std::vector<std::string>> by_trimmed;
-  for (const std::string& name : names_) {
-    if (const auto value = number_value(name)) by_number[*value].push_back(name);
-    by_trimmed[trimmed(name)].push_back(name);
+  std::vector<std::pair<long double, int32_t>> numbers;
+  std::vector<std::pair<std::string_view, int32_t>> texts;
+  for (int32_t id = 0; id < size(); ++id) {
+    if (const auto value = number_value(name(id))) numbers.emplace_back(*value, id);
+    texts.emplace_back(trimmed(name(id)), id);
   }
   std::vector<std::string> warnings;
-  warn_of_groups(by_number, "as numbers", warnings);
-  warn_of_groups(by_trimmed, "but for blanks around them", warnings);
+  warn_of_groups(std::move(numbers), names_, "as numbers", warnings);
+  warn_of_groups(std::move(texts), names_, "but for blanks around them", warnings);
   return warnings;
 }
 
-LabelTable make_label_table(const std::vector<std::string>& given, const Table& training) {
-  const bool is_auto = given.empty() || (given.size() == 1 && given[0] == "auto");
-  return is_auto ? LabelTable::discover(training) : LabelTable(given);
-}
-
-std::vector<int32_t> label_ids(const Table& table, const LabelTable& labels) {
-  check(table.roles().label >= 0, "class numbers come from a label column");
-  std::vector<int32_t> ids(static_cast<size_t>(table.rows()));
-  std::unordered_map<std::string_view, int64_t> unknown;
-  FaultList missing;
-  FaultList faults;
-  for (int64_t row = 0; row < table.rows(); ++row) {
-    const std::string_view label = table.label(row);
-    const int32_t id = labels.find(label);
-    ids[static_cast<size_t>(row)] = id;
-    if (id >= 0) continue;
-    if (trimmed(label).empty()) {
-      missing.add([&] { return table.place(row) + ": the label is missing"; });
-      continue;
+std::vector<std::string> in_label_order(std::vector<std::string> names) {
+  struct Key {
+    bool is_text = false;
+    long double value = 0;
+    std::string name;
+    bool operator<(const Key& other) const {
+      if (is_text != other.is_text) return other.is_text;
+      if (value != other.value) return value < other.value;
+      return name < other.name;  // bytes of UTF-8 are ordered as their code points
     }
-    ++unknown[label];
-    faults.add([&] {
-      return fmt::format("{}: label '{}' is not among the {} labels of training{}", table.place(row), excerpt(label),
-                         with_thousands(labels.size()), nearest_hint(label, labels.names()));
-    });
+  };
+  std::vector<Key> keys;
+  keys.reserve(names.size());
+  for (std::string& name : names) {
+    const auto value = number_value(name);
+    keys.push_back({!value.has_value(), value.value_or(0), std::move(name)});
   }
-  throw_missing_labels(table, missing);
-  faults.throw_if_any(fmt::format("{}: {} of {} rows have a label that training lacks: {}", table.path(),
-                                  with_thousands(faults.count()), with_thousands(table.rows()), shown_counts(unknown)),
-                      "Mend or remove these rows, or list all labels in data.labels");
-  return ids;
+  std::sort(keys.begin(), keys.end());
+  names.clear();
+  for (Key& key : keys) {
+    if (names.empty() || names.back() != key.name) names.push_back(std::move(key.name));
+  }
+  return names;
 }
 
 }  // namespace bertft

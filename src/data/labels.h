@@ -3,24 +3,18 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "data/table.h"
 
 namespace bertft {
 
 class LabelTable {
  public:
-  // The labels of `training`, named exactly as written: first those that are numbers, by value (equal ones by code
-  // point: 07 before 7), then the others by code point. Throws DataError when a label is missing (empty or blank), all
-  // faults in one message, and when there is only one class. REQUIRES a label column.
-  static LabelTable discover(const Table& training);
-
-  // The given names in the given order. Throws ConfigError for fewer than two names, empty ones and duplicates.
-  explicit LabelTable(std::vector<std::string> names);
+  // No classes (real-valued targets).
+  LabelTable() = default;
+  // The given names in the given order. Throws ConfigError for fewer than `least` names, empty ones and duplicates.
+  explicit LabelTable(std::vector<std::string> names, size_t least = 2);
 
   int32_t size() const { return static_cast<int32_t>(names_.size()); }
   const std::vector<std::string>& names() const { return names_; }
@@ -34,14 +28,11 @@ class LabelTable {
 
  private:
   std::vector<std::string> names_;
-  std::map<std::string, int32_t, std::less<>> ids_;
+  std::vector<int32_t> slots_;  // hash table with open addressing: -1 or a number; its size is a power of two
 };
 
-// The table that data.labels asks for: `given` unless it is empty or [auto], else the labels of `training`.
-LabelTable make_label_table(const std::vector<std::string>& given, const Table& training);
-
-// The class number of every row. Throws DataError with all rows whose label is missing or not in `labels` ("dev.tsv:17:
-// label 'x' is not among the 6 labels of training (nearest: 'y')"). REQUIRES a label column.
-std::vector<int32_t> label_ids(const Table& table, const LabelTable& labels);
+// The order of discovered labels: first those that are numbers, by value (equal ones by code point: 07 before 7), then
+// the others by code point. Repeats are dropped.
+std::vector<std::string> in_label_order(std::vector<std::string> names);
 
 }  // namespace bertft

@@ -81,13 +81,45 @@ std::vector<Option> column_options(DataOptions& options) {
        .help = "column of the second text of a pair; empty for single texts"},
       {.key = "columns.label", .target = &options.columns.label, .help = "column of the label"},
       {.key = "columns.id", .target = &options.columns.id, .help = "column that identifies a row; empty for none"},
+  };
+}
+
+std::vector<Option> label_options(DataOptions& options) {
+  return {
       {.key = "labels",
        .target = &options.labels,
-       .help = "all labels in the order of their numbers; empty: those of the training rows, sorted"},
+       .help =
+           "all labels in the order of their numbers, or a file with one a line; empty: those of the training rows, "
+           "sorted"},
+      {.key = "label_map",
+       .target = &options.label_map,
+       .help = "label for a text in the file; texts that are not named here are labels as they are"},
+      {.key = "label_pattern",
+       .target = &options.label_pattern,
+       .help = "regular expression (ECMAScript, on bytes): the label is its first group; empty for the whole cell"},
+      {.key = "label_type", .target = &options.label_type, .help = "single: one label a row", .choices = {"single"}},
+      {.key = "unknown_label",
+       .target = &options.unknown_label,
+       .help = "rows with a label that is none of the labels, or without one: error, or skip and count them",
+       .choices = {"error", "skip"}},
+      {.key = "dev_fraction",
+       .target = &options.dev_fraction,
+       .help = "part of the training rows that becomes dev, chosen by text and seed; 0 for none",
+       .min = 0,
+       .max = 0.999},
   };
 }
 
 }  // namespace
+
+LabelSettings label_settings(const DataOptions& options) {
+  return {.type = parse_label_type(options.label_type),
+          .given = options.labels,
+          .columns = {},
+          .map = options.label_map,
+          .pattern = options.label_pattern,
+          .unknown = parse_unknown_label(options.unknown_label)};
+}
 
 void check_file_form(const FileForm& form) {
   const std::string& delimiter = form.delimiter;
@@ -125,12 +157,10 @@ OptionTable data_option_table(DataOptions& options) {
   OptionTable table{"data", file_options(options)};
   for (Option& option : form_options(options)) table.options.push_back(std::move(option));
   for (Option& option : column_options(options)) table.options.push_back(std::move(option));
+  for (Option& option : label_options(options)) table.options.push_back(std::move(option));
   table.not_in_this_build = {
-      {"label_map", "write the wanted labels into the file"},
-      {"label_pattern", "write the wanted labels into the file"},
-      {"label_type", "each row has one label out of a fixed set"},
-      {"unknown_label", "a label that training lacks is an error; remove such rows"},
-      {"dev_fraction", "split the file and set data.dev"},
+      {"label_type=multi", "each row has one label out of a fixed set"},
+      {"label_type=real", "each row has one label out of a fixed set"},
       {"cache_dir", "texts are tokenized at each start"},
   };
   return table;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/option_table.h"
+#include "data/label_settings.h"
 
 namespace bertft {
 
@@ -30,9 +31,17 @@ struct DataOptions {
   std::string invalid_utf8 = "replace";
   std::string bad_row = "error";
   ColumnNames columns;
-  StringList labels;     // in the order of their numbers; empty or [auto] = those of the training rows
-  int64_t max_rows = 0;  // of each of train, dev and test, from the start; 0 = all
+  StringList labels;    // in the order of their numbers, or one file of them; empty or [auto] = those of the rows
+  StringMap label_map;  // text in the file -> label
+  std::string label_pattern = "";  // regular expression whose first group is the label; "" = the whole cell
+  std::string label_type = "single";
+  std::string unknown_label = "error";
+  double dev_fraction = 0.0;  // of the training rows, split off to be dev; 0 = none
+  int64_t max_rows = 0;       // of each of train, dev and test, from the start; 0 = all
 };
+
+// What of it says how label cells are read.
+LabelSettings label_settings(const DataOptions& options);
 
 // What says how a file is divided into columns.
 struct FileForm {

@@ -1,59 +1,40 @@
 #include "data/text_counts.h"
 
-#include <string_view>
-#include <unordered_map>
-
-#include "core/hash.h"
+#include <algorithm>
+#include <numeric>
+#include <vector>
 
 namespace bertft {
-namespace {
 
-// A text or pair, compared by content.
-struct TextKey {
-  std::string_view text;
-  std::string_view pair;
-  bool operator==(const TextKey&) const = default;
-};
-
-struct TextKeyHash {
-  size_t operator()(const TextKey& key) const { return hash64(key.pair, hash64(key.text)); }
-};
-
-using FirstRows = std::unordered_map<TextKey, int64_t, TextKeyHash>;
-
-TextKey key_of(const Table& table, int64_t row) { return {table.text(row), table.text_pair(row)}; }
-
-// The first row of each text.
-FirstRows first_rows(const Table& table) {
-  FirstRows first;
-  first.reserve(static_cast<size_t>(table.rows()));
-  for (int64_t row = 0; row < table.rows(); ++row) first.emplace(key_of(table, row), row);
-  return first;
-}
-
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos; }
-
-}  // namespace
-
-TextCounts count_texts(const Table& table) {
+TextCounts count_texts(const Dataset& dataset) {
+  const auto hashes = dataset.text_hashes();
+  const auto labels = dataset.label_texts();
   TextCounts counts;
-  const FirstRows first = first_rows(table);
-  const bool is_pair = table.roles().text_pair >= 0;
-  for (int64_t row = 0; row < table.rows(); ++row) {
-    if (is_blank(table.text(row)) || (is_pair && is_blank(table.text_pair(row)))) ++counts.empty;
-    const int64_t earlier = first.find(key_of(table, row))->second;
-    if (earlier == row) continue;
+  for (const uint8_t is_blank : dataset.blank_texts()) counts.empty += is_blank;
+  std::vector<int64_t> order(hashes.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  const auto hash_of = [&](int64_t row) { return hashes[static_cast<size_t>(row)]; };
+  std::sort(order.begin(), order.end(),
+            [&](int64_t a, int64_t b) { return hash_of(a) != hash_of(b) ? hash_of(a) < hash_of(b) : a < b; });
+  int64_t first = -1;  // the first row of the present text
+  for (const int64_t row : order) {
+    if (first < 0 || hash_of(row) != hash_of(first)) {
+      first = row;
+      continue;
+    }
     ++counts.duplicates;
-    if (table.label(row) != table.label(earlier)) ++counts.contradictions;
+    const auto label_of = [&](int64_t of) { return labels[static_cast<size_t>(of)]; };
+    if (!labels.empty() && label_of(row) != label_of(first)) ++counts.contradictions;
   }
   return counts;
 }
 
-int64_t count_overlap(const Table& training, const Table& other) {
-  const FirstRows first = first_rows(training);
-  int64_t count = 0;
-  for (int64_t row = 0; row < other.rows(); ++row) count += static_cast<int64_t>(first.count(key_of(other, row)));
-  return count;
+int64_t count_overlap(const Dataset& training, const Dataset& other) {
+  std::vector<uint64_t> known(training.text_hashes().begin(), training.text_hashes().end());
+  std::sort(known.begin(), known.end());
+  const auto hashes = other.text_hashes();
+  return std::count_if(hashes.begin(), hashes.end(),
+                       [&](uint64_t hash) { return std::binary_search(known.begin(), known.end(), hash); });
 }
 
 }  // namespace bertft

@@ -1,29 +1,23 @@
-// How much of the texts the vocabulary cannot express, and which characters are to blame.
+// Which characters of texts the vocabulary cannot express.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
-#include "data/dataset.h"
+#include "data/data_notes.h"
 
 namespace bertft {
 
 class Tokenizer;
 
-// A character that is in no piece of the vocabulary.
-struct UnknownCharacter {
-  char32_t code = 0;
-  int64_t count = 0;  // occurrences in the rows that were searched
-};
+// Occurrences by code point.
+using CharacterCounts = std::unordered_map<char32_t, int64_t>;
 
-struct UnknownTokens {
-  int64_t tokens = 0;  // [UNK] among the ids
-  int64_t rows = 0;    // with at least one
-  // The most frequent first (equal ones by code point), at most ten, from the first 10,000 rows with [UNK]. Words can
-  // be unknown for other reasons, such as their length: then there are fewer.
-  std::vector<UnknownCharacter> characters;
-};
+void count_characters(std::string_view text, CharacterCounts& counts);
 
-UnknownTokens count_unknown(const Dataset& dataset, const Tokenizer& tokenizer);
+// Those that are in no piece of the vocabulary: the most frequent first (equal ones by code point), at most ten.
+std::vector<UnknownCharacter> most_frequent_unknown(const CharacterCounts& counts, const Tokenizer& tokenizer);
 
 }  // namespace bertft

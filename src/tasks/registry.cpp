@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <map>
-#include <utility>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -11,26 +10,26 @@
 namespace bertft {
 namespace {
 
-using Maker = std::function<std::unique_ptr<Task>(LabelTable)>;
+using Maker = std::function<std::unique_ptr<Task>(const TaskSettings&)>;
 
 const std::map<std::string, Maker>& makers() {
   static const std::map<std::string, Maker> table = {
       {"text_classification",
-       [](LabelTable labels) { return std::make_unique<TextClassification>(std::move(labels)); }},
+       [](const TaskSettings& settings) { return std::make_unique<TextClassification>(settings); }},
   };
   return table;
 }
 
 }  // namespace
 
-std::unique_ptr<Task> make_task(const std::string& name, LabelTable labels) {
+std::unique_ptr<Task> make_task(const std::string& name, const TaskSettings& settings) {
   const auto found = makers().find(name);
   if (found == makers().end()) {
     std::vector<std::string> names;
     for (const auto& [known, maker] : makers()) names.push_back(known);
     throw ConfigError("task '" + name + "' is not in this build; known: " + join(names, ", "));
   }
-  return found->second(std::move(labels));
+  return found->second(settings);
 }
 
 }  // namespace bertft

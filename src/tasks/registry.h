@@ -4,12 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "data/labels.h"
 #include "tasks/task.h"
 
 namespace bertft {
 
-// Throws ConfigError for a name that is not registered.
-std::unique_ptr<Task> make_task(const std::string& name, LabelTable labels);
+// Throws ConfigError for a name that is not registered and for label settings that cannot be used.
+std::unique_ptr<Task> make_task(const std::string& name, const TaskSettings& settings);
 
 }  // namespace bertft

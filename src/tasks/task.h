@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,7 +15,9 @@
 #include "core/error.h"
 #include "core/layout.h"
 #include "data/dataset.h"
-#include "data/table.h"
+#include "data/label_settings.h"
+#include "data/labels.h"
+#include "data/row_encoder.h"
 #include "metrics/classification.h"
 #include "model/config.h"
 #include "model/encoder.h"
@@ -24,8 +27,14 @@
 
 namespace bertft {
 
-// Whether a data set is encoded with the targets that training and evaluation need, or without (prediction).
+// Whether rows are encoded with the targets that training and evaluation need, or without (prediction).
 enum class TargetUse { kNeeded, kIgnored };
+
+// What a task is made of.
+struct TaskSettings {
+  LabelSettings labels = {};
+  std::optional<StringList> known_labels = {};  // of a trained model; else prepare() finds them
+};
 
 // The result of an evaluation; `metrics` in the order in which they are shown.
 struct Evaluation {
@@ -60,9 +69,20 @@ class Task {
   virtual ~Task() = default;
   virtual std::string name() const = 0;
 
-  // Rows to sequences and targets. A row yields one or more sequences.
-  virtual Dataset encode(std::shared_ptr<const Table> table, const Tokenizer& tokenizer, const EncodeSettings& settings,
-                         TargetUse targets) const = 0;
+  // Rows to sequences, and to those targets that come from texts. A row yields one or more sequences. The encoder may
+  // be called from several threads; `tokenizer` must outlive it, the task need not.
+  virtual RowEncoder row_encoder(const Tokenizer& tokenizer, const EncodeOptions& options, TargetUse targets) const = 0;
+  // Names what row_encoder makes, with a version that changes when that changes: for the keys of caches.
+  virtual std::string encoder_name() const = 0;
+
+  // Finds the classes, once, before the head is built. `training` holds all rows of the training files. Returns what a
+  // user should look at. Throws DataError and ConfigError.
+  virtual std::vector<std::string> prepare(const Dataset& training) = 0;
+  // Gives the rows their targets; rows that have none may be left out of the data set. Throws DataError.
+  virtual void attach_targets(Dataset& dataset) const = 0;
+  // The classes in the order of their numbers; empty when there are none.
+  virtual const LabelTable& labels() const = 0;
+
   // The sum of the weights of these rows: what the sum of losses is divided by, over the whole global batch.
   virtual double weight(const Dataset& dataset, std::span<const int64_t> rows) const = 0;
 

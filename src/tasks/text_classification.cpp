@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "data/targets.h"
 #include "metrics/classification_report.h"
 #include "model/families.h"
 
@@ -29,12 +30,20 @@ int32_t largest_index(std::span<const double> logits) {
 
 }  // namespace
 
-TextClassification::TextClassification(LabelTable labels) : labels_(std::move(labels)) {}
-
-Dataset TextClassification::encode(std::shared_ptr<const Table> table, const Tokenizer& tokenizer,
-                                   const EncodeSettings& settings, TargetUse targets) const {
-  return encode_dataset(std::move(table), tokenizer, targets == TargetUse::kNeeded ? &labels_ : nullptr, settings);
+TextClassification::TextClassification(const TaskSettings& settings) : reader_(settings.labels) {
+  if (settings.known_labels) labels_ = LabelTable(*settings.known_labels);
 }
+
+RowEncoder TextClassification::row_encoder(const Tokenizer& tokenizer, const EncodeOptions& options, TargetUse) const {
+  return sequence_encoder(tokenizer, options);
+}
+
+std::vector<std::string> TextClassification::prepare(const Dataset& training) {
+  labels_ = find_labels(training, reader_);
+  return label_warnings(training, reader_, labels_);
+}
+
+void TextClassification::attach_targets(Dataset& dataset) const { bertft::attach_targets(dataset, reader_, labels_); }
 
 double TextClassification::weight(const Dataset&, std::span<const int64_t> rows) const {
   return static_cast<double>(rows.size());

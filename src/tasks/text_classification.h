@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/label_reader.h"
 #include "data/labels.h"
 #include "model/sequence_head.h"
 #include "tasks/task.h"
@@ -15,11 +16,15 @@ namespace bertft {
 
 class TextClassification final : public Task {
  public:
-  explicit TextClassification(LabelTable labels);
+  // Throws ConfigError for label settings that cannot be used.
+  explicit TextClassification(const TaskSettings& settings);
 
   std::string name() const override { return "text_classification"; }
-  Dataset encode(std::shared_ptr<const Table> table, const Tokenizer& tokenizer, const EncodeSettings& settings,
-                 TargetUse targets) const override;
+  RowEncoder row_encoder(const Tokenizer& tokenizer, const EncodeOptions& options, TargetUse targets) const override;
+  std::string encoder_name() const override { return "sequence/1"; }
+  std::vector<std::string> prepare(const Dataset& training) override;
+  void attach_targets(Dataset& dataset) const override;
+  const LabelTable& labels() const override { return labels_; }
   double weight(const Dataset& dataset, std::span<const int64_t> rows) const override;
 
   EncoderOutput encoder_output() const override { return EncoderOutput::kFirstTokens; }
@@ -39,6 +44,7 @@ class TextClassification final : public Task {
                                             const PredictionFormat& format) const override;
 
  private:
+  LabelReader reader_;
   LabelTable labels_;
   std::optional<SequenceHead> head_;
 };

@@ -11,7 +11,7 @@
 #include "core/log.h"
 #include "core/threads.h"
 #include "data/data_report.h"
-#include "data/labels.h"
+#include "data/dev_split.h"
 #include "ops/product_inputs.h"
 #include "optim/schedule.h"
 #include "tasks/registry.h"
@@ -21,16 +21,14 @@
 namespace bertft {
 namespace {
 
-using TablePtr = std::shared_ptr<const Table>;
-
-ModelSettings settings_from(const RunConfig& config, const LabelTable& labels) {
+ModelSettings settings_from(const RunConfig& config) {
   ModelSettings settings;
   settings.task = config.run.task;
   settings.columns = config.data.columns;
   settings.max_length = static_cast<int32_t>(config.model.max_length);
   settings.truncation = parse_truncation(config.model.truncation);
   settings.compat = parse_compat(config.model.compat);
-  settings.labels = labels.names();
+  settings.label_settings = label_settings(config.data);
   return settings;
 }
 
@@ -92,41 +90,73 @@ ComputeSettings prepare_compute(const RunOptions& options) {
   return compute;
 }
 
+namespace {
+
+// The splits of a run, with targets.
+struct Splits {
+  Dataset train;
+  std::optional<Dataset> dev;
+  std::optional<Dataset> test;
+};
+
+// Reads and encodes all files; finds the classes on the way.
+Splits load_splits(const RunConfig& config, const Tokenizer& tokenizer, const EncodeOptions& options, Task& task,
+                   int threads) {
+  const RowEncoder encoder = task.row_encoder(tokenizer, options, TargetUse::kNeeded);
+  const auto load = [&](const StringList& paths) {
+    return load_split({paths, table_request(config.data, true)}, tokenizer, encoder, threads);
+  };
+  Splits splits{load(config.data.train), {}, {}};
+  if (!config.data.dev.empty()) splits.dev = load(config.data.dev);
+  if (!config.data.test.empty()) splits.test = load(config.data.test);
+  for (const std::string& warning : task.prepare(splits.train)) log::warn(warning);
+  task.attach_targets(splits.train);
+  if (splits.dev) task.attach_targets(*splits.dev);
+  if (splits.test) task.attach_targets(*splits.test);
+  if (config.data.dev_fraction > 0) {
+    DevSplit parts = split_dev(splits.train, config.data.dev_fraction, static_cast<uint64_t>(config.run.seed));
+    splits.train = std::move(parts.train);
+    splits.dev = std::move(parts.dev);
+  }
+  return splits;
+}
+
+std::string report_of(const Splits& splits, const LabelTable& labels) {
+  std::vector<NamedSplit> named = {{"train", &splits.train}};
+  if (splits.dev) named.push_back({"dev", &*splits.dev});
+  if (splits.test) named.push_back({"test", &*splits.test});
+  return data_report(named, labels);
+}
+
+}  // namespace
+
 TrainingJob build_training_job(RunConfig config) {
   check_run_config(config);
   const ComputeSettings compute = prepare_compute(config.run);
-  const TablePtr train_table = read_split(config.data.train, table_request(config.data, true));
-  const auto optional_table = [&](const StringList& paths) {
-    return paths.empty() ? TablePtr() : read_split(paths, table_request(config.data, true));
-  };
-  const TablePtr dev_table = optional_table(config.data.dev);
-  const TablePtr test_table = optional_table(config.data.test);
-  const LabelTable labels = make_label_table(config.data.labels, *train_table);
-  for (const std::string& warning : labels.warnings()) log::warn(warning);
-
   const ModelFiles files = find_model_files(config.model.checkpoint);
   const EncoderConfig encoder = encoder_config(files.folder, config.model);
-  ModelSettings settings = settings_from(config, labels);
+  ModelSettings settings = settings_from(config);
   const Tokenizer tokenizer = Tokenizer::load(files.folder, settings.compat);
   for (const std::string& note : tokenizer.notes()) log::info("tokenizer: " + note);
   check_model_fits(encoder, tokenizer, config.model.max_length, "model.max_length");
 
-  std::unique_ptr<Task> task = make_task(config.run.task, labels);
+  std::unique_ptr<Task> task = make_task(config.run.task, {settings.label_settings, {}});
   task->choose_metric(config.eval.metric);
-  const auto encode = [&](const TablePtr& table) {
-    return task->encode(table, tokenizer, encode_settings(settings, compute.threads), TargetUse::kNeeded);
-  };
+  Splits splits = load_splits(config, tokenizer, encode_options(settings), *task, compute.threads);
+  settings.labels = task->labels().names();
+  std::string report = report_of(splits, task->labels());
   TrainingJob job{.config = std::move(config),
                   .resolved = {},
                   .settings = std::move(settings),
                   .tokenizer_source = {files.folder, tokenizer.files()},
-                  .train = encode(train_table)};
-  if (dev_table) job.dev = encode(dev_table);
-  if (test_table) job.test = encode(test_table);
-  std::vector<NamedSplit> splits = {{"train", &job.train}};
-  if (job.dev) splits.push_back({"dev", &*job.dev});
-  if (job.test) splits.push_back({"test", &*job.test});
-  job.data_report = data_report(splits, &labels, tokenizer);
+                  .train = std::move(splits.train),
+                  .dev = std::move(splits.dev),
+                  .test = std::move(splits.test),
+                  .data_report = std::move(report)};
+  const TableRequest request = table_request(job.config.data, true);
+  const bool is_split_off = job.config.data.dev_fraction > 0;
+  job.dev_files = {is_split_off ? job.config.data.train : job.config.data.dev, request, is_split_off};
+  job.test_files = {job.config.data.test, request};
 
   const at::ScalarType type = job.config.run.precision == "fp64" ? at::kDouble : at::kFloat;
   job.model = std::make_unique<ModelBundle>(encoder, std::move(task), type, frozen_stages(job.config.model.freeze));

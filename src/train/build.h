@@ -14,6 +14,7 @@
 #include "ops/cpu_environment.h"
 #include "optim/optimizer.h"
 #include "tokenize/tokenizer.h"
+#include "train/data_files.h"
 #include "train/model_bundle.h"
 #include "train/model_folder_writer.h"
 #include "train/model_settings.h"
@@ -45,6 +46,8 @@ struct TrainingJob {
   Dataset train;
   std::optional<Dataset> dev = {};
   std::optional<Dataset> test = {};
+  SplitFiles dev_files = {};  // where the rows of dev and test come from, for the texts in predictions
+  SplitFiles test_files = {};
   std::string data_report = {};
   LoadSummary loaded = {};
   std::unique_ptr<ModelBundle> model = {};

@@ -2,30 +2,48 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <utility>
+
 #include "core/log.h"
+#include "data/dataset_builder.h"
 #include "data/read_notes.h"
 
 namespace bertft {
+namespace {
 
-std::shared_ptr<const Table> read_split(RowStream& stream) {
-  auto table = std::make_shared<const Table>(read_rest(stream));
-  const ReadNotes& notes = table->notes();
-  log::info(fmt::format("read {}: {} rows as {} ({}; {})", table->path(), table->rows(), notes.format,
-                        notes.format_reason, notes.header_reason));
-  for (const std::string& warning : read_warnings(notes)) log::warn(table->path() + ": " + warning);
+void log_notes(const std::string& name, int64_t rows, const ReadNotes& notes) {
+  log::info(fmt::format("read {}: {} rows as {} ({}; {})", name, rows, notes.format, notes.format_reason,
+                        notes.header_reason));
+  for (const std::string& warning : read_warnings(notes)) log::warn(name + ": " + warning);
+}
+
+}  // namespace
+
+Table read_split(RowStream& stream) {
+  Table table = read_rest(stream);
+  log_notes(table.path(), table.rows(), table.notes());
   return table;
 }
 
-std::shared_ptr<const Table> read_split(const std::vector<std::string>& paths, const TableRequest& request) {
-  return read_split(*open_rows(paths, request));
+Table read_split(const SplitFiles& files) { return read_split(*open_rows(files.paths, files.request)); }
+
+Dataset load_split(const SplitFiles& files, const Tokenizer& tokenizer, const RowEncoder& encoder, int threads) {
+  const std::unique_ptr<RowStream> stream = open_rows(files.paths, files.request);
+  DatasetBuilder builder(tokenizer, encoder, threads);
+  while (const std::optional<Table> chunk = stream->next()) builder.add(*chunk);
+  DatasetArrays arrays = builder.take_arrays();
+  DataNotes notes = builder.take_notes(stream->notes(), stream->files());
+  Dataset dataset(std::move(arrays), std::move(notes));
+  log_notes(shown_files(dataset.notes()), dataset.rows(), dataset.notes().read);
+  return dataset;
 }
 
-EncodeSettings encode_settings(const ModelSettings& settings, int threads) {
-  EncodeSettings encode;
-  encode.options.max_length = settings.max_length;
-  encode.options.truncation = settings.truncation;
-  encode.threads = threads;
-  return encode;
+EncodeOptions encode_options(const ModelSettings& settings) {
+  EncodeOptions options;
+  options.max_length = settings.max_length;
+  options.truncation = settings.truncation;
+  return options;
 }
 
 }  // namespace bertft

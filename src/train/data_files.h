@@ -7,6 +7,7 @@
 
 #include "data/columns.h"
 #include "data/dataset.h"
+#include "data/row_encoder.h"
 #include "data/row_stream.h"
 #include "data/table.h"
 #include "tasks/task.h"
@@ -15,14 +16,23 @@
 
 namespace bertft {
 
-// All rows of files, patterns and folders. Logs what the reader found worth saying (format chosen, repaired bytes, rows
-// left out). Throws as open_rows and RowStream::next.
-std::shared_ptr<const Table> read_split(const std::vector<std::string>& paths, const TableRequest& request);
+// Where the rows of a split come from.
+struct SplitFiles {
+  StringList paths;  // files, patterns and folders
+  TableRequest request;
+  bool is_partial = false;  // the files hold rows of another split, too
+};
 
-// The same for a stream that is open.
-std::shared_ptr<const Table> read_split(RowStream& stream);
+// All rows in memory. Logs what the reader found worth saying (format chosen, repaired bytes, rows left out). Throws as
+// open_rows and RowStream::next.
+Table read_split(const SplitFiles& files);
+Table read_split(RowStream& stream);
 
-// The encode settings that a model's settings imply.
-EncodeSettings encode_settings(const ModelSettings& settings, int threads);
+// The rows of a split as a data set without targets; their texts pass through memory chunk by chunk. Logs and throws
+// the same.
+Dataset load_split(const SplitFiles& files, const Tokenizer& tokenizer, const RowEncoder& encoder, int threads);
+
+// The encode options that a model's settings imply.
+EncodeOptions encode_options(const ModelSettings& settings);
 
 }  // namespace bertft

@@ -19,7 +19,7 @@ RowOutputs compute_outputs(const ModelBundle& model, const Dataset& dataset, int
       throw DivergedError(
           fmt::format("the model's output is not finite for a row among those that begin with {}: its "
                       "weights come from a training that diverged. Lower optimizer.learning_rate",
-                      dataset.table().place(rows.front())));
+                      dataset.place(rows.front())));
     }
     model.task().collect(values, *pass, outputs);
   }

@@ -28,7 +28,7 @@ namespace {
 
 std::unique_ptr<Task> task_of(const ModelSettings& settings, const std::string& folder) {
   try {
-    return make_task(settings.task, LabelTable(settings.labels));
+    return make_task(settings.task, {settings.label_settings, settings.labels});
   } catch (const ConfigError& failure) {
     throw CheckpointError(folder + "/bert_finetune.json: " + failure.what());
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -74,6 +75,17 @@ std::vector<std::string> labels_of(const Json& config, const std::string& path) 
 constexpr int64_t kShortestLength = 3;  // [CLS], one token, [SEP]
 constexpr int64_t kLongestLength = 1 << 20;
 
+// How label cells are read. A folder of an older build says nothing of it: each cell is a label.
+void read_label_settings(const Json& json, const std::string& path, LabelSettings& settings) {
+  if (!json.contains("label_type")) return;
+  settings.type = parse_label_type(field<std::string>(json, "label_type", path));
+  for (const auto& pair : field<std::vector<std::array<std::string, 2>>>(json, "label_map", path)) {
+    settings.map.emplace_back(pair[0], pair[1]);
+  }
+  settings.pattern = field<std::string>(json, "label_pattern", path);
+  settings.unknown = parse_unknown_label(field<std::string>(json, "unknown_label", path));
+}
+
 // What bert_finetune.json holds. A value that only another build knows is a fault of the folder, not of the command.
 void read_file_settings(const Json& json, const std::string& path, ModelSettings& settings) {
   settings.task = field<std::string>(json, "task", path);
@@ -91,6 +103,7 @@ void read_file_settings(const Json& json, const std::string& path, ModelSettings
   try {
     settings.truncation = parse_truncation(field<std::string>(json, "truncation", path));
     settings.compat = parse_compat(field<std::string>(json, "compat", path));
+    read_label_settings(json, path, settings.label_settings);
   } catch (const ConfigError& failure) {
     throw CheckpointError(path + ": " + failure.what());
   }
@@ -132,6 +145,12 @@ std::string settings_text(const ModelSettings& settings) {
                      {"text_pair", settings.columns.text_pair},
                      {"label", settings.columns.label},
                      {"id", settings.columns.id}};
+  const LabelSettings& labels = settings.label_settings;
+  json["label_type"] = label_type_name(labels.type);
+  json["label_map"] = Json::array();
+  for (const auto& [text, label] : labels.map) json["label_map"].push_back({text, label});
+  json["label_pattern"] = labels.pattern;
+  json["unknown_label"] = unknown_label_name(labels.unknown);
   json["max_length"] = settings.max_length;
   json["truncation"] = truncation_name(settings.truncation);
   json["compat"] = compat_name(settings.compat);

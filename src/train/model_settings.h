@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "data/label_settings.h"
 #include "data/options.h"
 #include "model/config.h"
 #include "tokenize/options.h"
@@ -20,6 +21,7 @@ struct ModelSettings {
   int32_t max_length = 0;
   Truncation truncation = Truncation::kLongestFirst;
   Compat compat = Compat::kHf;
+  LabelSettings label_settings;  // how label cells are read
   std::vector<std::string> labels;
 };
 

@@ -72,11 +72,11 @@ std::string run_json(const TrainingJob& job) {
   json["checkpoint"] = {{"path", job.loaded.weights_path}, {"checksum", hash_text(job.loaded.checksum)}};
   const auto add_data = [&](const char* split, const StringList& paths, const Dataset& dataset) {
     uint64_t hash = 0;  // of all files, each seeded with those before it
-    for (const std::string& file : dataset.table().files()) hash = hash64(read_file(file), hash);
+    for (const std::string& file : dataset.notes().paths) hash = hash64(read_file(file), hash);
     json["data"][split] = {{"path", join(paths, ", ")}, {"rows", dataset.rows()}, {"hash", hash_text(hash)}};
   };
   add_data("train", job.config.data.train, job.train);
-  if (job.dev) add_data("dev", job.config.data.dev, *job.dev);
+  if (job.dev) add_data("dev", job.dev_files.paths, *job.dev);
   if (job.test) add_data("test", job.config.data.test, *job.test);
   json["labels"] = job.settings.labels;
   json["resolved"] = {{"device", r.device},

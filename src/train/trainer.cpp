@@ -7,9 +7,8 @@
 #include "core/log.h"
 #include "optim/schedule.h"
 #include "train/evaluator.h"
-#include "train/model_folder_reader.h"
 #include "train/model_folder_writer.h"
-#include "train/predictor.h"
+#include "train/split_predictions.h"
 #include "train/step_dump.h"
 
 namespace bertft {
@@ -98,7 +97,8 @@ bool Trainer::is_better(const Evaluation& dev) const {
 void Trainer::finish() {
   progress_.pause();
   if (job_.test && results_.best_step != results_.steps) results_.last_test = timed_evaluation(*job_.model, *job_.test);
-  score_best();
+  const OpenedModel best = open_model(run_dir_.best_path());
+  score_best(best);
   RunTimings& timings = results_.timings;
   timings.train_s = progress_.training_s();
   timings.samples_per_s = static_cast<double>(rows_done_) / timings.train_s;
@@ -106,32 +106,41 @@ void Trainer::finish() {
   timings.total_s = seconds_since_exec();
   results_.comm_exposed_s = job_.communicator->counters().exposed_s;
   write_file_atomically(run_dir_.results_path(), results_json(results_));
+  if (job_.config.output.predictions) write_split_files(best);
 }
 
 // What was written is what counts: the best model is read back, must give the same dev score, and scores the test rows.
-void Trainer::score_best() {
-  const OpenedModel best = open_model(run_dir_.best_path());
-  const auto score = [&](const char* split, const Dataset& dataset) {
+void Trainer::score_best(const OpenedModel& best) {
+  const auto score = [&](const Dataset& dataset, std::optional<RowOutputs>& outputs) {
     const Timer timer;
-    const RowOutputs outputs = compute_outputs(*best.model, dataset, job_.resolved.eval_batch_tokens);
+    outputs = compute_outputs(*best.model, dataset, job_.resolved.eval_batch_tokens);
     results_.timings.evaluate_s += timer.seconds();
-    if (job_.config.output.predictions) {
-      write_predictions_file(run_dir_.predictions_path(split), dataset.table(), best.model->task(), outputs, {});
-    }
-    return best.model->task().evaluate(outputs, dataset);
+    return best.model->task().evaluate(*outputs, dataset);
   };
   if (job_.dev) {
-    const Evaluation again = score("dev", *job_.dev);
+    const Evaluation again = score(*job_.dev, dev_outputs_);
     check(again.metrics == results_.dev->metrics, "the best model scores differently after it was read back");
   }
   if (job_.test) {
-    results_.test = score("test", *job_.test);
+    results_.test = score(*job_.test, test_outputs_);
     log::info(fmt::format("test with the best model (step {}): {}\n{}", results_.best_step,
                           metrics_line(*results_.test), results_.test->report));
     metrics_log_.add(results_.best_step,
                      static_cast<double>(results_.best_step) / static_cast<double>(job_.resolved.steps_per_epoch),
                      "test", *results_.test);
   }
+}
+
+// Last of all: the texts are read again, and a file that has changed meanwhile must not cost the results.
+void Trainer::write_split_files(const OpenedModel& best) const {
+  const auto write = [&](const char* split, const std::optional<Dataset>& dataset,
+                         const std::optional<RowOutputs>& outputs, const SplitFiles& files) {
+    if (!dataset) return;
+    write_split_predictions(run_dir_.predictions_path(split), files, {*dataset, *outputs}, best,
+                            {.batch_tokens = job_.resolved.eval_batch_tokens, .threads = job_.resolved.threads});
+  };
+  write("dev", job_.dev, dev_outputs_, job_.dev_files);
+  write("test", job_.test, test_outputs_, job_.test_files);
 }
 
 Evaluation Trainer::timed_evaluation(const ModelBundle& model, const Dataset& dataset) {

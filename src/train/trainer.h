@@ -8,6 +8,7 @@
 #include "core/timer.h"
 #include "train/build.h"
 #include "train/metrics_log.h"
+#include "train/model_folder_reader.h"
 #include "train/progress.h"
 #include "train/results.h"
 #include "train/run_dir.h"
@@ -36,7 +37,8 @@ class Trainer {
   void evaluate_and_save(const StepResult& result);
   bool is_better(const Evaluation& dev) const;
   void finish();
-  void score_best();
+  void score_best(const OpenedModel& best);
+  void write_split_files(const OpenedModel& best) const;
   Evaluation timed_evaluation(const ModelBundle& model, const Dataset& dataset);
 
   TrainingJob& job_;
@@ -48,6 +50,8 @@ class Trainer {
   TrainStep step_;
   std::optional<Trace> trace_;
   RunResults results_;
+  std::optional<RowOutputs> dev_outputs_;   // of the best model
+  std::optional<RowOutputs> test_outputs_;  // of the best model
   int64_t rows_done_ = 0;
   int64_t tokens_done_ = 0;
 };

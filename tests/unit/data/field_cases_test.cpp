@@ -1,6 +1,6 @@
 // Situations that people met in the field, and real files with odd properties, read from outside the repository.
 #include "core/error.h"
-#include "data/labels.h"
+#include "data/targets.h"
 #include "tests/support/shared_data.h"
 #include "tests/unit/data/table_helpers.h"
 
@@ -11,6 +11,7 @@ using Catch::Contains;
 using test::error_text;
 using test::labelled_request;
 using test::shared_path;
+using test::tiny_dataset;
 
 TEST_CASE("A second header in the middle is a fault (B11)") {
   const auto path = shared_path("field_cases/B11/joined_lf.tsv");
@@ -22,19 +23,20 @@ TEST_CASE("A second header in the middle is a fault (B11)") {
 TEST_CASE("Labels that look like numbers keep their form and are put in order (B12)") {
   const auto folder = shared_path("field_cases/B12");
   if (!folder) return;
-  const Table train = read_table(*folder + "/train.tsv", labelled_request());
-  const LabelTable labels = LabelTable::discover(train);
+  const LabelReader reader({});
+  const Dataset train = tiny_dataset(read_table(*folder + "/train.tsv", labelled_request()));
+  const LabelTable labels = find_labels(train, reader);
   REQUIRE(labels.names() == std::vector<std::string>{"-1", "0", "1.5", "1.50", "07", "7", "10"});
   const auto warnings = labels.warnings();
   REQUIRE(warnings.size() == 2);
   REQUIRE_THAT(warnings[0], Contains("'1.5' and '1.50'"));
   REQUIRE_THAT(warnings[1], Contains("'07' and '7'"));
-  const Table dev = read_table(*folder + "/dev.tsv", labelled_request());
-  REQUIRE_THAT(error_text<DataError>([&] { label_ids(dev, labels); }), Contains("dev.tsv:3: label '7.0'"));
-  const Table unlabelled = read_table(*folder + "/unlabelled.tsv", labelled_request());
+  Dataset dev = tiny_dataset(read_table(*folder + "/dev.tsv", labelled_request()));
+  REQUIRE_THAT(error_text<DataError>([&] { attach_targets(dev, reader, labels); }), Contains("dev.tsv:3: label '7.0'"));
+  Dataset unlabelled = tiny_dataset(read_table(*folder + "/unlabelled.tsv", labelled_request()));
   REQUIRE(unlabelled.rows() == 2);
   REQUIRE_THAT(error_text<DataError>([&] {
-                 label_ids(unlabelled, LabelTable({"0", "1"}));
+                 attach_targets(unlabelled, reader, LabelTable({"0", "1"}));
                }),
                Contains("'-1' (2 rows)"));
 }
@@ -50,7 +52,7 @@ TEST_CASE("A second header in a CSV is skipped when bad rows are (B11)") {
     const Table table = read_table(*folder + name, request);
     REQUIRE(table.rows() == rows);
     REQUIRE(table.notes().skipped_rows == 1);
-    REQUIRE(LabelTable::discover(table).names() == std::vector<std::string>{"0", "1"});
+    REQUIRE(find_labels(tiny_dataset(table), LabelReader({})).names() == std::vector<std::string>{"0", "1"});
   }
 }
 
@@ -77,7 +79,11 @@ TEST_CASE("JSON values keep their form as labels, null is a missing one (B12)") 
   const Table table = read_table(*path, labelled_request());
   REQUIRE(test::column(table, table.roles().label) == std::vector<std::string>{"1", "1", "1.0", "true", ""});
   for (int64_t row = 0; row < 5; ++row) REQUIRE(table.is_missing(row, table.roles().label) == (row == 4));
-  REQUIRE_THAT(error_text<DataError>([&] { LabelTable::discover(table); }),
+  Dataset rows = tiny_dataset(table);
+  const LabelReader reader({});
+  const LabelTable labels = find_labels(rows, reader);
+  REQUIRE(labels.names() == std::vector<std::string>{"1", "1.0", "true"});
+  REQUIRE_THAT(error_text<DataError>([&] { attach_targets(rows, reader, labels); }),
                Contains("train.jsonl:5: the label is missing"));
 }
 
@@ -166,7 +172,7 @@ TEST_CASE("Real files have the rows that their sources state") {
     INFO(*path);
     const Table table = read_table(*path, file.request);
     REQUIRE(table.rows() == file.rows);
-    if (file.labels > 0) REQUIRE(LabelTable::discover(table).names().size() == file.labels);
+    if (file.labels > 0) REQUIRE(find_labels(tiny_dataset(table), LabelReader({})).names().size() == file.labels);
     const bool has_bad_byte = file.path == "trec6/TREC.train";
     REQUIRE(table.notes().replaced_lines == (has_bad_byte ? 1 : 0));
     if (has_bad_byte) REQUIRE(table.notes().first_replaced_places == std::vector<std::string>{*path + ":66"});

@@ -17,9 +17,15 @@ TEST_CASE("Every key of section data reaches its own field") {
   for (const Option& option : table.options) {
     REQUIRE(keys.insert(option.key).second);
     REQUIRE_FALSE(option.help.empty());
-    const bool is_number = std::holds_alternative<int64_t*>(option.target);
-    const std::string value = !option.choices.empty() ? option.choices.back() : is_number ? "12" : option.key;
-    set_option(option, {value}, "--set", "data." + option.key);
+    if (std::holds_alternative<StringMap*>(option.target)) {
+      set_option(option, StringMap{{"1", option.key}}, "--set", "data." + option.key);
+      continue;
+    }
+    const bool is_integer = std::holds_alternative<int64_t*>(option.target);
+    const bool is_number = std::holds_alternative<double*>(option.target);
+    const std::string number = is_integer ? "12" : is_number ? "0.25" : "";
+    const std::string value = !option.choices.empty() ? option.choices.back() : number.empty() ? option.key : number;
+    set_option(option, StringList{value}, "--set", "data." + option.key);
   }
   REQUIRE(options.train == StringList{"train"});
   REQUIRE(options.dev == StringList{"dev"});
@@ -38,12 +44,17 @@ TEST_CASE("Every key of section data reaches its own field") {
   REQUIRE(options.columns.id == "columns.id");
   REQUIRE(options.labels == StringList{"labels"});
   REQUIRE(options.max_rows == 12);
+  REQUIRE(options.label_map == StringMap{{"1", "label_map"}});
+  REQUIRE(options.label_pattern == "label_pattern");
+  REQUIRE(options.label_type == "single");
+  REQUIRE(options.unknown_label == "skip");
+  REQUIRE(options.dev_fraction == 0.25);
 }
 
 TEST_CASE("What section data refuses by name is no option, and each has a remedy") {
   DataOptions options;
   const OptionTable table = data_option_table(options);
-  REQUIRE(table.not_in_this_build.count("unknown_label") == 1);
+  REQUIRE(table.not_in_this_build.count("cache_dir") == 1);
   for (const auto& [key, remedy] : table.not_in_this_build) {
     REQUIRE_FALSE(remedy.empty());
     for (const Option& option : table.options) REQUIRE(option.key != key);

@@ -13,10 +13,10 @@ using Ids = std::vector<int32_t>;
 Dataset small_dataset() {
   DatasetArrays arrays;
   arrays.ids = {2, 11, 12, 3, 2, 13, 3, 14, 15, 3, 2, 3};
-  arrays.offsets = {0, 4, 10, 12, 12};
+  arrays.begins = {0, 4, 10, 12};
   arrays.lengths = arrays.untruncated_lengths = {4, 6, 2, 0};
   arrays.second_begins = {4, 3, 2, 0};
-  return Dataset(arrays, nullptr);
+  return Dataset(arrays);
 }
 
 TEST_CASE("Rows are packed in the given order without gaps") {

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "data/dataset_builder.h"
 #include "data/reader.h"
 #include "tasks/registry.h"
 #include "tests/support/errors.h"
@@ -21,20 +22,25 @@ using Catch::Contains;
 using test::error_text;
 using Texts = std::vector<std::string>;
 
-LabelTable three_labels() { return LabelTable({"down", "flat", "up"}); }
+TaskSettings three_labels() {
+  TaskSettings settings;
+  settings.known_labels = {"down", "flat", "up"};
+  return settings;
+}
 
 // Rows of two tokens with the given labels; no table.
 Dataset labelled(const std::vector<int32_t>& labels) {
   DatasetArrays arrays;
   for (size_t row = 0; row < labels.size(); ++row) {
+    arrays.begins.push_back(static_cast<int64_t>(arrays.ids.size()));
     arrays.ids.insert(arrays.ids.end(), {2, 3});
-    arrays.offsets.push_back(static_cast<int64_t>(arrays.ids.size()));
     arrays.lengths.push_back(2);
     arrays.second_begins.push_back(2);
     arrays.untruncated_lengths.push_back(2);
   }
-  arrays.labels = labels;
-  return Dataset(std::move(arrays), nullptr);
+  Dataset dataset(std::move(arrays));
+  dataset.set_labels(labels);
+  return dataset;
 }
 
 RowOutputs outputs_of(const std::vector<std::vector<double>>& logits) {
@@ -146,18 +152,22 @@ TEST_CASE("The best model is chosen by accuracy unless another metric of the tas
   }
 }
 
-TEST_CASE("Rows are encoded with their labels for training and without for prediction") {
-  const TextClassification task(three_labels());
+TEST_CASE("Rows are encoded as they are read, and get their labels when they are asked for") {
+  TextClassification task(TaskSettings{});
   TableRequest request;
   request.needs_label = true;
-  const auto table =
-      std::make_shared<const Table>(parse_table("train.tsv", "text\tlabel\na b\tup\nc\tdown\n", request));
-  const Dataset needed = task.encode(table, test::tiny_tokenizer(), {}, TargetUse::kNeeded);
-  REQUIRE(needed.labels() == std::vector<int32_t>{2, 0});
-  const Dataset ignored = task.encode(table, test::tiny_tokenizer(), {}, TargetUse::kIgnored);
-  REQUIRE_FALSE(ignored.has_labels());
+  const Table table = parse_table("train.tsv", "text\tlabel\na b\tup\nc\tdown\n", request);
+  const Tokenizer& tokenizer = test::tiny_tokenizer();
+  Dataset dataset = encode_table(table, tokenizer, task.row_encoder(tokenizer, {}, TargetUse::kNeeded), 1);
+  REQUIRE(dataset.target_kind() == TargetKind::kNone);
+  REQUIRE(task.prepare(dataset).empty());
+  REQUIRE(task.labels().names() == Texts{"down", "up"});
+  task.attach_targets(dataset);
+  REQUIRE(dataset.label(0) == 1);
+  REQUIRE(dataset.label(1) == 0);
+  const Dataset ignored = encode_table(table, tokenizer, task.row_encoder(tokenizer, {}, TargetUse::kIgnored), 1);
   REQUIRE(ignored.rows() == 2);
-  REQUIRE(std::equal(ignored.ids(0).begin(), ignored.ids(0).end(), needed.ids(0).begin(), needed.ids(0).end()));
+  REQUIRE(std::equal(ignored.ids(0).begin(), ignored.ids(0).end(), dataset.ids(0).begin(), dataset.ids(0).end()));
 }
 
 TEST_CASE("The head is described as transformers names it, and shaped by the labels") {

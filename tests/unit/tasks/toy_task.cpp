@@ -36,20 +36,17 @@ int64_t best_tag(std::span<const double> scores) {
 
 }  // namespace
 
-Dataset ToyTask::encode(std::shared_ptr<const Table> table, const Tokenizer& tokenizer, const EncodeSettings& settings,
-                        TargetUse targets) const {
-  const RowEncoder encoder = [&](int64_t row, EncodedRow& out) {
+RowEncoder ToyTask::row_encoder(const Tokenizer& tokenizer, const EncodeOptions& options, TargetUse targets) const {
+  return [&tokenizer, options, targets](const Table& table, int64_t row, EncodedRow& out) {
     out.parts.resize(2);
     out.targets.clear();
     out.features.clear();
-    tokenizer.encode(table->text(row), settings.options, &out.parts[0]);
-    tokenizer.encode(table->text_pair(row), settings.options, &out.parts[1]);
+    tokenizer.encode(table.text(row), options, &out.parts[0]);
+    tokenizer.encode(table.text_pair(row), options, &out.parts[1]);
     append_part(out.parts[0], out.parts[1], tokenizer, out);
     append_part(out.parts[1], out.parts[0], tokenizer, out);
     if (targets == TargetUse::kIgnored) out.targets.clear();
   };
-  DatasetArrays arrays = encode_rows(*table, encoder, settings.threads);
-  return Dataset(std::move(arrays), std::move(table));
 }
 
 double ToyTask::weight(const Dataset& dataset, std::span<const int64_t> rows) const {

@@ -20,8 +20,12 @@ class ToyTask final : public Task {
   static constexpr int64_t kFeatureWidth = 2;  // position / 10, and 1 for a word of the other text
 
   std::string name() const override { return "toy"; }
-  Dataset encode(std::shared_ptr<const Table> table, const Tokenizer& tokenizer, const EncodeSettings& settings,
-                 TargetUse targets) const override;
+  RowEncoder row_encoder(const Tokenizer& tokenizer, const EncodeOptions& options, TargetUse targets) const override;
+  std::string encoder_name() const override { return "toy/1"; }
+  // Its tags are known beforehand, and the encoder makes them.
+  std::vector<std::string> prepare(const Dataset&) override { return {}; }
+  void attach_targets(Dataset&) const override {}
+  const LabelTable& labels() const override { return labels_; }
   // Words, as special tokens have no tag.
   double weight(const Dataset& dataset, std::span<const int64_t> rows) const override;
 
@@ -42,6 +46,7 @@ class ToyTask final : public Task {
                                             const PredictionFormat& format) const override;
 
  private:
+  LabelTable labels_;
   std::optional<LinearLayer> tagger_;
 };
 

@@ -6,8 +6,10 @@
 #include <sstream>
 
 #include "comm/local_communicator.h"
+#include "data/dataset_builder.h"
 #include "data/reader.h"
 #include "model/initializer.h"
+#include "optim/adamw.h"
 #include "tests/support/errors.h"
 #include "tests/unit/data/tiny_tokenizer.h"
 #include "tests/unit/tasks/toy_task.h"
@@ -34,17 +36,16 @@ constexpr char kRows[] =
     "b c b c\tc\n"
     "a b\tc\n";
 
-std::shared_ptr<const Table> toy_table() {
+Table toy_table() {
   TableRequest request;
   request.columns.text_pair = "other";
-  return std::make_shared<const Table>(parse_table("toy.tsv", kRows, request));
+  return parse_table("toy.tsv", kRows, request);
 }
 
 Dataset toy_dataset(TargetUse targets = TargetUse::kNeeded) {
-  EncodeSettings settings;
-  settings.options.max_length = 8;
-  settings.threads = 2;
-  return ToyTask().encode(toy_table(), tiny_tokenizer(), settings, targets);
+  const Tokenizer& tokenizer = tiny_tokenizer();
+  const RowEncoder encoder = ToyTask().row_encoder(tokenizer, {.max_length = 8}, targets);
+  return encode_table(toy_table(), tokenizer, encoder, 2);
 }
 
 EncoderConfig toy_config(double dropout) {
@@ -198,7 +199,7 @@ TEST_CASE("Predictions have the columns of the input, then those of the task") {
   const RowOutputs outputs = compute_outputs(training.model, rows, 20);
   REQUIRE(outputs.rows_set() == 8);
   std::ostringstream text;
-  REQUIRE(write_predictions(text, *toy_table(), training.model.task(), outputs, {}) == 0);
+  REQUIRE(write_predictions(text, toy_table(), training.model.task(), outputs, {}) == 0);
   std::istringstream lines(text.str());
   std::string line;
   std::getline(lines, line);

@@ -24,6 +24,8 @@ ModelSettings written_settings() {
   settings.max_length = 77;
   settings.truncation = Truncation::kOnlyFirst;
   settings.compat = Compat::kGoogle;
+  settings.label_settings = {
+      .map = {{"2", "up"}, {"0", "down"}}, .pattern = "^([^:]*):", .unknown = UnknownLabel::kSkip};
   return settings;
 }
 
@@ -44,6 +46,10 @@ TEST_CASE("Settings are read back as they were written") {
   REQUIRE(settings.max_length == 77);
   REQUIRE(settings.truncation == Truncation::kOnlyFirst);
   REQUIRE(settings.compat == Compat::kGoogle);
+  REQUIRE(settings.label_settings.type == LabelType::kSingle);
+  REQUIRE(settings.label_settings.map == StringMap{{"2", "up"}, {"0", "down"}});
+  REQUIRE(settings.label_settings.pattern == "^([^:]*):");
+  REQUIRE(settings.label_settings.unknown == UnknownLabel::kSkip);
   REQUIRE_FALSE(settings.is_pair_optional);
   REQUIRE(settings.labels == std::vector<std::string>{"down", "flat", "up"});
 }

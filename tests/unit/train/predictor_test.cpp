@@ -24,7 +24,7 @@ RowOutputs outputs_of(int64_t rows) {
 
 std::string predictions(const Table& table, const std::vector<std::string>& labels, int64_t* replaced,
                         const PredictionFormat& format = {}) {
-  const TextClassification task{LabelTable(labels)};
+  const TextClassification task(TaskSettings{{}, labels});
   std::ostringstream out;
   *replaced = write_predictions(out, table, task, outputs_of(table.rows()), format);
   return out.str();
@@ -67,7 +67,7 @@ TEST_CASE("Tabs and line breaks inside cells become blanks and are counted") {
 TEST_CASE("A file of predictions is published whole") {
   const TempFolder folder;
   const Table table = parse_table("in.tsv", "text\na\n", {});
-  const TextClassification task{LabelTable({"n", "p"})};
+  const TextClassification task(TaskSettings{{}, StringList{"n", "p"}});
   write_predictions_file(folder / "dev.tsv", table, task, outputs_of(1), {.digits = 0});
   REQUIRE(read_file(folder / "dev.tsv") == "text\tprediction\tprobability\tprob_n\tprob_p\na\tn\t0\t0\t0\n");
   REQUIRE_THAT(test::error_text<ResourceError>(

@@ -29,7 +29,7 @@ void write_tiny_checkpoint(const TempFolder& folder, const std::string& name) {
 std::unique_ptr<ModelBundle> tiny_classifier(const std::string& folder, uint64_t seed, at::ScalarType type,
                                              const std::vector<std::string>& labels) {
   auto model = std::make_unique<ModelBundle>(read_encoder_config(folder + "/config.json"),
-                                             std::make_unique<TextClassification>(LabelTable(labels)), type);
+                                             std::make_unique<TextClassification>(TaskSettings{{}, labels}), type);
   for (const LayoutEntry& entry : model->store().layout().entries) initialize(model->store(), entry, 0.3, seed);
   return model;
 }
