@@ -97,7 +97,10 @@ std::vector<Option> label_options(DataOptions& options) {
       {.key = "label_pattern",
        .target = &options.label_pattern,
        .help = "regular expression (ECMAScript, on bytes): the label is its first group; empty for the whole cell"},
-      {.key = "label_type", .target = &options.label_type, .help = "single: one label a row", .choices = {"single"}},
+      {.key = "label_type",
+       .target = &options.label_type,
+       .help = "what a label cell holds: one label, several (a JSON list, or names joined by commas), or a real number",
+       .choices = {"single", "multi", "real"}},
       {.key = "unknown_label",
        .target = &options.unknown_label,
        .help = "rows with a label that is none of the labels, or without one: error, or skip and count them",
@@ -159,8 +162,6 @@ OptionTable data_option_table(DataOptions& options) {
   for (Option& option : column_options(options)) table.options.push_back(std::move(option));
   for (Option& option : label_options(options)) table.options.push_back(std::move(option));
   table.not_in_this_build = {
-      {"label_type=multi", "each row has one label out of a fixed set"},
-      {"label_type=real", "each row has one label out of a fixed set"},
       {"cache_dir", "texts are tokenized at each start"},
   };
   return table;

@@ -5,7 +5,9 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "tasks/multi_label.h"
 #include "tasks/text_classification.h"
+#include "tasks/text_regression.h"
 
 namespace bertft {
 namespace {
@@ -15,7 +17,17 @@ using Maker = std::function<std::unique_ptr<Task>(const TaskSettings&)>;
 const std::map<std::string, Maker>& makers() {
   static const std::map<std::string, Maker> table = {
       {"text_classification",
-       [](const TaskSettings& settings) { return std::make_unique<TextClassification>(settings); }},
+       [](const TaskSettings& settings) -> std::unique_ptr<Task> {
+         switch (settings.labels.type) {
+           case LabelType::kMulti:
+             return std::make_unique<MultiLabelClassification>(settings);
+           case LabelType::kReal:
+             return std::make_unique<TextRegression>(settings);
+           case LabelType::kSingle:
+             break;
+         }
+         return std::make_unique<TextClassification>(settings);
+       }},
   };
   return table;
 }

@@ -5,6 +5,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,6 +25,7 @@
 #include "model/encoder.h"
 #include "model/forward_pass.h"
 #include "model/parameter_store.h"
+#include "tasks/class_weights.h"
 #include "tasks/row_outputs.h"
 
 namespace bertft {
@@ -34,6 +37,8 @@ enum class TargetUse { kNeeded, kIgnored };
 struct TaskSettings {
   LabelSettings labels = {};
   std::optional<StringList> known_labels = {};  // of a trained model; else prepare() finds them
+  ClassWeights class_weights = {};              // of the training loss; single labels only
+  double label_smoothing = 0.0;                 // as class_weights
 };
 
 // The result of an evaluation; `metrics` in the order in which they are shown.
@@ -43,13 +48,22 @@ struct Evaluation {
   ClassificationScores classification;                  // filled by tasks that choose classes
   std::string report;                                   // for people: per-class table, confusion matrix
 
-  double metric(const std::string& name) const;  // throws InternalError when there is none of that name
+  // Metrics that these rows leave undefined, with the reason. They are not in `metrics`.
+  std::vector<std::pair<std::string, std::string>> undefined = {};
+
+  // To `metrics`, or to `undefined` when the value is NaN.
+  void add_metric(const std::string& name, double value, const std::string& why_undefined);
+  // NaN when it is undefined; throws InternalError when there is none of that name.
+  double metric(const std::string& name) const;
 };
 
 // A metric and which way is better.
 struct MetricChoice {
   std::string name;
   bool is_higher_better = true;
+
+  // Whether `now` beats `before`. An undefined value (NaN) never does, and any other beats it.
+  bool is_better(double now, double before) const;
 };
 
 struct PredictionFormat {
@@ -80,6 +94,9 @@ class Task {
   virtual std::vector<std::string> prepare(const Dataset& training) = 0;
   // Gives the rows their targets; rows that have none may be left out of the data set. Throws DataError.
   virtual void attach_targets(Dataset& dataset) const = 0;
+  // Shows the rows that will be trained on, with their targets, once before the first step. Returns what the task made
+  // of them, for the log; "" for nothing.
+  virtual std::string see_training_rows(const Dataset& /*training*/) { return ""; }
   // The classes in the order of their numbers; empty when there are none.
   virtual const LabelTable& labels() const = 0;
 
@@ -110,11 +127,27 @@ class Task {
                                                     const PredictionFormat& format) const = 0;
 };
 
+inline void Evaluation::add_metric(const std::string& name, double value, const std::string& why_undefined) {
+  if (std::isnan(value)) {
+    undefined.emplace_back(name, why_undefined);
+  } else {
+    metrics.emplace_back(name, value);
+  }
+}
+
 inline double Evaluation::metric(const std::string& name) const {
   for (const auto& [key, value] : metrics) {
     if (key == name) return value;
   }
+  for (const auto& [key, reason] : undefined) {
+    if (key == name) return std::numeric_limits<double>::quiet_NaN();
+  }
   throw InternalError("the evaluation has no metric " + name);
+}
+
+inline bool MetricChoice::is_better(double now, double before) const {
+  if (std::isnan(now) || std::isnan(before)) return std::isnan(before) && !std::isnan(now);
+  return is_higher_better ? now > before : now < before;
 }
 
 }  // namespace bertft

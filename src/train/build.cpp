@@ -140,9 +140,15 @@ TrainingJob build_training_job(RunConfig config) {
   for (const std::string& note : tokenizer.notes()) log::info("tokenizer: " + note);
   check_model_fits(encoder, tokenizer, config.model.max_length, "model.max_length");
 
-  std::unique_ptr<Task> task = make_task(config.run.task, {settings.label_settings, {}});
+  std::unique_ptr<Task> task =
+      make_task(config.run.task, {.labels = settings.label_settings,
+                                  .class_weights = parse_class_weights(config.train.class_weights),
+                                  .label_smoothing = config.train.label_smoothing});
   task->choose_metric(config.eval.metric);
   Splits splits = load_splits(config, tokenizer, encode_options(settings), *task, compute.threads);
+  task->choose_metric(config.eval.metric);  // again, now that the labels are known
+  const std::string seen = task->see_training_rows(splits.train);
+  if (!seen.empty()) log::info(seen);
   settings.labels = task->labels().names();
   std::string report = report_of(splits, task->labels());
   TrainingJob job{.config = std::move(config),

@@ -34,6 +34,7 @@ std::string metrics_line(const Evaluation& evaluation) {
   std::string line;
   for (const auto& [name, value] : evaluation.metrics)
     line += fmt::format("{}{} {:.4f}", line.empty() ? "" : "  ", name, value);
+  for (const auto& [name, reason] : evaluation.undefined) line += fmt::format("  {} undefined ({})", name, reason);
   return line;
 }
 

@@ -72,6 +72,14 @@ std::vector<std::string> labels_of(const Json& config, const std::string& path) 
   return labels;
 }
 
+// What transformers' problem_type says of a directory that was written elsewhere.
+LabelType label_type_of(const Json& config) {
+  if (!config.contains("problem_type") || !config["problem_type"].is_string()) return LabelType::kSingle;
+  const auto type = config["problem_type"].get<std::string>();
+  if (type == "multi_label_classification") return LabelType::kMulti;
+  return type == "regression" ? LabelType::kReal : LabelType::kSingle;
+}
+
 constexpr int64_t kShortestLength = 3;  // [CLS], one token, [SEP]
 constexpr int64_t kLongestLength = 1 << 20;
 
@@ -160,14 +168,16 @@ std::string settings_text(const ModelSettings& settings) {
 ModelSettings read_model_settings(const std::string& folder) {
   ModelSettings settings;
   const std::string config_path = folder + "/config.json";
-  settings.labels = labels_of(parse_json(config_path), config_path);
+  const Json config = parse_json(config_path);
   const std::string path = folder + "/bert_finetune.json";
-  if (!std::filesystem::exists(path)) {
+  if (std::filesystem::exists(path)) {
+    read_file_settings(parse_json(path), path, settings);
+  } else {
     settings.columns.text_pair = "text_pair";
     settings.is_pair_optional = true;
-    return settings;
+    settings.label_settings.type = label_type_of(config);
   }
-  read_file_settings(parse_json(path), path, settings);
+  if (settings.label_settings.type != LabelType::kReal) settings.labels = labels_of(config, config_path);
   return settings;
 }
 

@@ -69,11 +69,19 @@ OptionTable train_option_table(TrainOptions& options) {
        {.key = "max_grad_norm",
         .target = &options.max_grad_norm,
         .help = "gradients with a larger global norm are scaled down to it; 0: no clipping",
-        .min = 0.0}}};
+        .min = 0.0},
+       {.key = "label_smoothing",
+        .target = &options.label_smoothing,
+        .help = "share of the target that is spread evenly over all labels (single labels)",
+        .min = 0.0,
+        .max = 0.99},
+       {.key = "class_weights",
+        .target = &options.class_weights,
+        .help =
+            "weight of each label's rows in the loss (single labels): none, balanced (all labels count alike), or a "
+            "map of labels to weights; labels not named weigh 1"}}};
   table.not_in_this_build = {
       {"stop_at_step", "use max_steps, which also ends the schedule there"},
-      {"label_smoothing", "leave it out"},
-      {"class_weights", "all rows weigh the same"},
       {"cuda_graph", "there is no CUDA in this build"},
       {"on_divergence", "a non-finite loss or gradient stops the run"},
       {"loss", "cross-entropy is used"},
@@ -89,8 +97,10 @@ OptionTable eval_option_table(EvalOptions& options) {
                     {{.key = "every", .target = &options.every, .help = "when dev is scored", .choices = {"epoch"}},
                      {.key = "metric",
                       .target = &options.metric,
-                      .help = "which dev metric chooses the best model; auto: accuracy",
-                      .choices = {"auto", "accuracy", "macro_f1", "loss"}},
+                      .help = "which dev metric chooses the best model; auto: accuracy for single labels, micro_f1 for "
+                              "several, pearson for real values",
+                      .choices = {"auto", "accuracy", "macro_f1", "micro_f1", "weighted_f1", "samples_f1", "f1", "mcc",
+                                  "auc", "pearson", "spearman", "mae", "hamming_loss", "calibration_error", "loss"}},
                      {.key = "batch_tokens",
                       .target = &options.batch_tokens,
                       .help = "tokens computed at once",

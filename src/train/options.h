@@ -23,6 +23,8 @@ struct TrainOptions {
   AutoInt batch_size_per_rank;
   AutoInt micro_batch_tokens;  // tokens computed at once; bounds memory, changes no result beyond summation order
   double max_grad_norm = 1.0;  // 0: no clipping
+  double label_smoothing = 0.0;
+  TextOrMap class_weights = {"none", {}};
 };
 
 struct EvalOptions {

@@ -14,7 +14,12 @@ Json averages(const AveragedScores& scores) {
 Json to_json(const Evaluation& evaluation, const std::vector<std::string>& labels) {
   Json json = {{"rows", evaluation.rows}, {"metrics", Json::object()}};
   for (const auto& [name, value] : evaluation.metrics) json["metrics"][name] = value;
+  for (const auto& [name, reason] : evaluation.undefined) {
+    json["metrics"][name] = nullptr;
+    json["undefined"][name] = reason;
+  }
   const ClassificationScores& scores = evaluation.classification;
+  if (scores.classes.empty()) return json;  // real values
   json["averages"] = {
       {"micro", averages(scores.micro)}, {"macro", averages(scores.macro)}, {"weighted", averages(scores.weighted)}};
   for (size_t id = 0; id < scores.classes.size(); ++id) {

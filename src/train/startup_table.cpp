@@ -37,6 +37,15 @@ std::string model_rows(const TrainingJob& job) {
                                           truncation_name(job.settings.truncation), compat_name(job.settings.compat)));
 }
 
+std::string optimizer_text(const OptimizerOptions& o) {
+  std::string text = fmt::format("{}, learning rate {}, ", o.type, o.learning_rate);
+  text += o.type == "sgd" ? fmt::format("momentum {}", o.momentum)
+                          : fmt::format("betas {} {}, eps {}", o.betas[0], o.betas[1], o.epsilon);
+  text += fmt::format(", weight decay {}", o.weight_decay);
+  if (o.layer_decay != 1.0) text += fmt::format(", layer decay {}", o.layer_decay);
+  return text;
+}
+
 std::string training_rows(const TrainingJob& job) {
   const ResolvedRun& r = job.resolved;
   const OptimizerOptions& o = job.config.optimizer;
@@ -44,9 +53,7 @@ std::string training_rows(const TrainingJob& job) {
                                      r.steps_per_epoch, r.warmup_steps, job.config.schedule.type)) +
          row_of("batch", fmt::format("{} rows a step, at most {} tokens at once", r.global_batch_size,
                                      with_thousands(r.micro_batch_tokens))) +
-         row_of("optimizer", fmt::format("{}, learning rate {}, betas {} {}, eps {}, weight decay {}, clip {}", o.type,
-                                         o.learning_rate, o.betas[0], o.betas[1], o.epsilon, o.weight_decay,
-                                         job.config.train.max_grad_norm)) +
+         row_of("optimizer", optimizer_text(o) + fmt::format(", clip {}", job.config.train.max_grad_norm)) +
          row_of("compute",
                 fmt::format("{} {}, {} threads ({}), kernels {}, matrix products {}", r.device, r.precision, r.threads,
                             r.threads_reason, instruction_set_name(instruction_set()), r.products)) +

@@ -89,9 +89,7 @@ void Trainer::evaluate_and_save(const StepResult& result) {
 
 bool Trainer::is_better(const Evaluation& dev) const {
   if (!results_.dev) return true;
-  const double now = dev.metric(metric_.name);
-  const double before = results_.dev->metric(metric_.name);
-  return metric_.is_higher_better ? now > before : now < before;
+  return metric_.is_better(dev.metric(metric_.name), results_.dev->metric(metric_.name));
 }
 
 void Trainer::finish() {

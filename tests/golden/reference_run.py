@@ -77,7 +77,7 @@ class Settings:
 @dataclasses.dataclass
 class Rows:
     encodings: list  # one dict of input_ids, token_type_ids, attention_mask per row
-    labels: list     # class numbers
+    labels: list     # class numbers; or real values, or lists of 0.0 and 1.0
 
     def batch(self, rows, pad_id):
         """The rows as padded tensors, labels included."""
@@ -88,7 +88,9 @@ class Rows:
                                 for row in rows])
             for name, value in fill.items()
         }
-        batch["labels"] = torch.tensor([self.labels[row] for row in rows])
+        # Real values exactly: torch's default would round them to fp32.
+        exact = torch.float64 if isinstance(self.labels[0], float) else None
+        batch["labels"] = torch.tensor([self.labels[row] for row in rows], dtype=exact)
         return batch
 
 

@@ -46,7 +46,7 @@ TEST_CASE("Every key of section data reaches its own field") {
   REQUIRE(options.max_rows == 12);
   REQUIRE(options.label_map == StringMap{{"1", "label_map"}});
   REQUIRE(options.label_pattern == "label_pattern");
-  REQUIRE(options.label_type == "single");
+  REQUIRE(options.label_type == "real");
   REQUIRE(options.unknown_label == "skip");
   REQUIRE(options.dev_fraction == 0.25);
 }
