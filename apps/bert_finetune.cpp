@@ -24,6 +24,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(bertft::make_predict_command());
   commands.push_back(bertft::make_tokenize_command());
   commands.push_back(bertft::make_inspect_command());
+  commands.push_back(bertft::make_init_command());
   commands.push_back(bertft::make_help_command());
   return commands;
 }

@@ -25,6 +25,7 @@ std::unique_ptr<Command> make_evaluate_command();
 std::unique_ptr<Command> make_predict_command();
 std::unique_ptr<Command> make_tokenize_command();
 std::unique_ptr<Command> make_inspect_command();
+std::unique_ptr<Command> make_init_command();
 std::unique_ptr<Command> make_help_command();
 
 // Throws ConfigError when an argument that `command` cannot do without was not given. (Not left to the parser, which

@@ -49,7 +49,6 @@ void refuse_command_not_built(const std::string& name) {
   static const std::map<std::string, std::string> commands = {
       {"check",
        "`train` checks configuration, data and checkpoint before the first step and before it writes anything"},
-      {"init", "start from a published checkpoint"},
       {"comm-bench", "there is one process and nothing to exchange"},
       {"report", "results.json and metrics.jsonl in the run's folder hold the numbers"},
       {"compare", "results.json and metrics.jsonl in the runs' folders hold the numbers"},

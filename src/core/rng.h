@@ -43,7 +43,7 @@ uint32_t dropout_threshold(double probability);
 std::vector<int64_t> permutation(int64_t count, uint64_t key);
 
 // Normal draws for the initial values of new parameters: element `index` of stream `key`, mean 0, deviation 1
-// (Box-Muller in double precision).
+// (Box-Muller in double precision). The same bits on every machine.
 double counter_normal(uint64_t key, uint64_t index);
 
 }  // namespace bertft

@@ -2,6 +2,8 @@
 
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
+
 #include "core/hash.h"
 #include "core/rng.h"
 
@@ -10,27 +12,21 @@ namespace {
 
 constexpr uint64_t kInitStream = 0x1417;  // keeps these keys apart from those of other uses of the seed
 
-bool ends_with(const std::string& text, const std::string& ending) {
-  return text.size() >= ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 }  // namespace
 
+void fill_initial(const std::string& name, double deviation, uint64_t seed, std::span<double> values) {
+  if (name.ends_with(".bias") || name.ends_with("LayerNorm.weight")) {
+    std::fill(values.begin(), values.end(), name.ends_with(".bias") ? 0.0 : 1.0);
+    return;
+  }
+  const uint64_t key = stream_key(seed, kInitStream, hash64(name));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = deviation * counter_normal(key, i);
+}
+
 void initialize(const ParameterStore& store, const LayoutEntry& entry, double deviation, uint64_t seed) {
-  at::Tensor target = store.weights().narrow(0, entry.offset, entry.size);
-  if (ends_with(entry.spec.name, ".bias")) {
-    target.zero_();
-    return;
-  }
-  if (ends_with(entry.spec.name, "LayerNorm.weight")) {
-    target.fill_(1.0);
-    return;
-  }
-  const uint64_t key = stream_key(seed, kInitStream, hash64(entry.spec.name));
   const at::Tensor values = at::empty({entry.size}, at::kDouble);
-  auto* data = values.mutable_data_ptr<double>();
-  for (int64_t i = 0; i < entry.size; ++i) data[i] = deviation * counter_normal(key, static_cast<uint64_t>(i));
-  target.copy_(values);
+  fill_initial(entry.spec.name, deviation, seed, {values.mutable_data_ptr<double>(), static_cast<size_t>(entry.size)});
+  store.weights().narrow(0, entry.offset, entry.size).copy_(values);
 }
 
 }  // namespace bertft

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 
 #include "core/layout.h"
 #include "model/parameter_store.h"
@@ -11,5 +13,8 @@ namespace bertft {
 
 // Fills one parameter. The values depend on seed and name only.
 void initialize(const ParameterStore& store, const LayoutEntry& entry, double deviation, uint64_t seed);
+
+// The same values for the parameter called `name`, wherever they are wanted. The same bits on every machine.
+void fill_initial(const std::string& name, double deviation, uint64_t seed, std::span<double> values);
 
 }  // namespace bertft
