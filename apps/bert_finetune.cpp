@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "comm/cuda_platform.h"
 #include "comm/launcher.h"
 #include "commands/command.h"
 #include "core/error.h"
@@ -45,7 +46,7 @@ Command& choose(const std::vector<std::unique_ptr<Command>>& commands, std::vect
 
 int run(std::vector<std::string> arguments) {
   CLI::App app{"Fine-tunes BERT checkpoints on labelled text.", "bert_finetune"};
-  app.set_version_flag("--version", bertft::version_report());
+  app.set_version_flag("--version", [] { return bertft::version_report() + describe(bertft::cuda_platform()) + "\n"; });
   app.require_subcommand(1);
   const auto commands = all_commands();
   for (const auto& command : commands) command->declare(*app.add_subcommand(command->name(), command->summary()));

@@ -1,5 +1,5 @@
-# Imports the CPU half of the LibTorch wheel as bertft::libtorch. The wheel's own CMake package is not used, since it
-# stops where no CUDA toolkit is installed.
+# Imports the LibTorch wheel as bertft::libtorch: its CPU half, with BERTFT_CUDA all of it. The wheel's own CMake package is
+# not used, since it stops where no CUDA toolkit is installed.
 set(_torch "${BERTFT_LIBTORCH_DIR}/torch")
 if(NOT EXISTS "${_torch}/lib/libtorch_cpu.so")
   message(FATAL_ERROR "LibTorch not found in ${BERTFT_LIBTORCH_DIR}: run scripts/setup.sh, or set BERTFT_LIBTORCH_DIR")
@@ -17,6 +17,11 @@ target_compile_options(bertft_libtorch INTERFACE
     "SHELL:-idirafter ${_torch}/include" "SHELL:-idirafter ${_torch}/include/torch/csrc/api/include")
 target_compile_definitions(bertft_libtorch INTERFACE AT_PARALLEL_OPENMP=1)
 target_link_libraries(bertft_libtorch INTERFACE "${_torch}/lib/libtorch_cpu.so" "${_torch}/lib/libc10.so")
+if(BERTFT_CUDA)
+  # Nothing refers to the CUDA half by name: it registers its operations when it is loaded.
+  target_link_libraries(bertft_libtorch INTERFACE
+      "-Wl,--no-as-needed" "${_torch}/lib/libtorch_cuda.so" "${_torch}/lib/libc10_cuda.so" "-Wl,--as-needed")
+endif()
 foreach(_folder IN LISTS _torch_link_path)
   target_link_options(bertft_libtorch INTERFACE "-Wl,-rpath,${_folder}" "-Wl,-rpath-link,${_folder}")
 endforeach()

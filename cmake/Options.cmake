@@ -1,7 +1,7 @@
 # bertft_options: warnings (-Wrestrict is wrong about std::string in GCC 12) and sanitizers for every target; bertft_add_library: one static library per folder of src/.
 add_library(bertft_options INTERFACE)
 target_compile_options(bertft_options INTERFACE
-    -Wall -Wextra -Wno-restrict -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast)
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wno-restrict -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast>)
 if(BERTFT_WERROR)
   target_compile_options(bertft_options INTERFACE -Werror)
 endif()

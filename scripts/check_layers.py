@@ -37,11 +37,12 @@ LIBRARIES = [
     (re.compile(r"yaml-cpp/"), {"config"}, "only config knows YAML"),
     (re.compile(r"CLI/"), {"apps"}, "only apps parses command lines"),
     (re.compile(r"spdlog/"), {"core"}, "log through core/log.h"),
+    (re.compile(r"(cuda|nccl)"), {"comm", "ops", "optim"}, "only comm, ops and optim know CUDA"),
     (re.compile(r"nlohmann/"), {"tokenize", "checkpoint", "data", "model", "train", "apps"},
      "this folder knows no JSON"),
 ]
 TORCH_FREE_FOLDERS = ("ops/kernels",)  # within a folder that knows torch
-GENERATED_HEADERS = {"build_info.h": {"core"}}
+GENERATED_HEADERS = {"build_info.h": {"core"}, "train/tensorboard_event.pb.h": {"train"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".h", ".cpp", ".inc", ".cu", ".cuh"}
 

@@ -1,7 +1,9 @@
-// help [COMMAND]: usage, and for `train` every key of the configuration, from the tables that the parser uses.
+// help [COMMAND]: usage, and for `train` every key of the configuration, from the tables that the parser uses;
+// `help configuration` prints them as the page docs/configuration.md.
 #include <iostream>
 
 #include "commands/command.h"
+#include "config/options_page.h"
 #include "config/run_config.h"
 #include "core/error.h"
 
@@ -11,7 +13,9 @@ namespace {
 class HelpCommand final : public Command {
  public:
   std::string name() const override { return "help"; }
-  std::string summary() const override { return "explain a command; `help train` lists every key of the YAML"; }
+  std::string summary() const override {
+    return "explain a command; `help train` lists every key of the YAML, `help configuration` as a page";
+  }
   void declare(CLI::App& app) override {
     app_ = &app;
     app.add_option("command", topic_, "the command to explain");
@@ -21,6 +25,10 @@ class HelpCommand final : public Command {
     const CLI::App* root = app_->get_parent();
     if (topic_.empty()) {
       std::cout << root->help();
+      return 0;
+    }
+    if (topic_ == "configuration") {
+      std::cout << options_page();
       return 0;
     }
     refuse_command_not_built(topic_);

@@ -3,15 +3,18 @@
 
 #include <charconv>
 #include <iostream>
+#include <optional>
 
 #include "commands/command.h"
 #include "config/yaml.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
+#include "core/text.h"
 #include "data/data_path.h"
 #include "train/build.h"
-#include "train/evaluator.h"
+#include "train/owner.h"
+#include "train/resume.h"
 #include "train/run_dir.h"
 #include "train/startup_table.h"
 #include "train/trainer.h"
@@ -33,7 +36,11 @@ class TrainCommand final : public Command {
     app.add_option("--trace", requests_.trace_path, "write one JSON line per step to this file");
     app.add_option("--dump-step", dump_, "N FILE.safetensors: write logits and gradients of step N")->expected(2);
     app.add_flag("--print-config", prints_config_, "print the resolved configuration with origins, and stop");
-    resume_option_ = app.add_option("--resume", resume_, "not in this build")->expected(0, 1);
+    resume_option_ =
+        app.add_option("--resume", resume_path_,
+                       "go on with the run in output.dir, or in this folder (RUN or RUN/checkpoints/step_N)")
+            ->expected(0, 1);
+    app.add_flag("--take-over", owner_.takes_over, "write to output.dir even if another job seems to own it");
     app.add_flag("--profile", has_profile_, "not in this build");
   }
 
@@ -43,6 +50,7 @@ class TrainCommand final : public Command {
     RunConfig config = load_run_config(config_path_);
     for (const std::string& assignment : overrides_) apply_override(config, assignment, "--set");
     if (!comm_.empty()) apply_override(config, "comm.mode=" + comm_, "--comm");
+    const std::optional<ResumePlace> resume = resume_place(config);
     if (prints_config_) {
       std::cout << print_run_config(config);
       return 0;
@@ -50,22 +58,49 @@ class TrainCommand final : public Command {
     check_run_config(config);
     parse_dump();
     const RunDir run_dir(config.output.dir);
-    run_dir.check_available(may_overwrite_);
+    if (resume && !resume->step && run_dir.is_complete()) {
+      log::info(fmt::format("the run in {} is complete: nothing to resume\nresults: {}", run_dir.path(),
+                            run_dir.results_path()));
+      return static_cast<int>(ExitCode::kDone);
+    }
+    std::optional<RunOwner> owner;
+    const std::optional<SavedState> saved = open_run(run_dir, resume, owner);
+    if (saved) adopt_saved_run(saved->state, config);
     check_paths(config, run_dir);
     TrainingJob job = build_training_job(std::move(config));
     check_dump_step(job.resolved.total_steps);
-    start_run(job, run_dir);
-    const RunResults results = Trainer(job, run_dir, requests_).run();
-    say_results(results, run_dir);
-    return 0;
+    TrainState state = saved ? restore_run(*saved, job) : initial_state(job);
+    start_run(job, run_dir, state.step, owner);
+    return finish(Trainer(job, run_dir, *owner, requests_, std::move(state)).run(), run_dir);
   }
 
  private:
   void refuse_what_is_not_built() const {
-    if (resume_option_->count() > 0) {
-      throw ConfigError("--resume: not in this build; training state is not saved. Start again with --overwrite");
-    }
     if (has_profile_) throw ConfigError("--profile: not in this build");
+  }
+
+  // Where --resume goes on; with a path, output.dir becomes the run that the path names.
+  std::optional<ResumePlace> resume_place(RunConfig& config) const {
+    if (resume_option_->count() == 0) return std::nullopt;
+    if (may_overwrite_)
+      throw ConfigError("--resume and --overwrite: go on with the run, or replace it; pass one of them");
+    if (resume_path_.empty()) return ResumePlace{config.output.dir, std::nullopt};
+    const ResumePlace place = find_resume_place(resume_path_);
+    config.output.dir = place.run;
+    config.origins["output.dir"] = "--resume";
+    return place;
+  }
+
+  // Whether the run may begin or go on here, and from what. A folder with content is owned before anything is read.
+  std::optional<SavedState> open_run(const RunDir& run_dir, const std::optional<ResumePlace>& resume,
+                                     std::optional<RunOwner>& owner) const {
+    const bool goes_on = resume && run_dir.holds_run();
+    run_dir.check_available(may_overwrite_ || goes_on);
+    if (run_dir.holds_run()) owner.emplace(run_dir.path(), owner_);
+    if (resume && !goes_on) {
+      log::info(fmt::format("--resume: there is no run in {}; starting from the beginning", run_dir.path()));
+    }
+    return goes_on ? find_saved_state(*resume) : std::nullopt;
   }
 
   void parse_dump() {
@@ -107,27 +142,53 @@ class TrainCommand final : public Command {
         fmt::format("--dump-step: step {} is behind the last step, {}", requests_.dump_step, total_steps));
   }
 
-  static void start_run(TrainingJob& job, const RunDir& run_dir) {
-    run_dir.create(run_json(job));
+  // The folder of the run, its log, and what the run says of itself. `steps_done`: of a run that goes on.
+  void start_run(TrainingJob& job, const RunDir& run_dir, int64_t steps_done, std::optional<RunOwner>& owner) const {
+    make_folders(run_dir.path());
+    if (!owner) owner.emplace(run_dir.path(), owner_);
+    if (steps_done == 0) {
+      run_dir.create(run_json(job));
+    } else {
+      run_dir.reopen(run_json(job));
+    }
     write_file_atomically(run_dir.config_path(), print_run_config(job.config));
     log::add_file(run_dir.log_path());
     log::info(startup_table(job));
   }
 
-  static void say_results(const RunResults& results, const RunDir& run_dir) {
-    const RunTimings& t = results.timings;
+  int finish(const RunOutcome& outcome, const RunDir& run_dir) const {
+    if (outcome.is_stopped) {
+      log::warn(fmt::format("stopped after step {} ({}); the training state is saved. To go on:\n{}", outcome.step,
+                            outcome.stop_reason, resume_command(outcome.stop_reason)));
+      return static_cast<int>(ExitCode::kInterrupted);
+    }
+    const RunTimings& t = outcome.results.timings;
     log::info(
         fmt::format("done: {} steps in {:.1f} s ({:.1f} rows/s, {:.0f} tokens/s), evaluation {:.1f} s, first step "
                     "after {:.2f} s, all {:.1f} s\nbest model (step {}): {}\nresults: {}",
-                    results.steps, t.train_s, t.samples_per_s, t.tokens_per_s, t.evaluate_s, t.first_step_s, t.total_s,
-                    results.best_step, run_dir.best_path(), run_dir.results_path()));
+                    outcome.results.steps, t.train_s, t.samples_per_s, t.tokens_per_s, t.evaluate_s, t.first_step_s,
+                    t.total_s, outcome.results.best_step, run_dir.best_path(), run_dir.results_path()));
+    return static_cast<int>(ExitCode::kDone);
+  }
+
+  // The command line that goes on with this run, as a shell takes it.
+  std::string resume_command(const std::string& stop_reason) const {
+    std::string command = "bert_finetune train --config " + shell_quoted(config_path_);
+    for (const std::string& assignment : overrides_) {
+      if (!assignment.starts_with("train.stop_at_step=")) command += " --set " + shell_quoted(assignment);
+    }
+    if (stop_reason == "train.stop_at_step") command += " --set train.stop_at_step=none";
+    if (!comm_.empty()) command += " --comm=" + shell_quoted(comm_);
+    if (!requests_.trace_path.empty()) command += " --trace " + shell_quoted(requests_.trace_path);
+    return command + (resume_path_.empty() ? " --resume" : " --resume=" + shell_quoted(resume_path_));
   }
 
   std::string config_path_;
   std::vector<std::string> overrides_;
   std::string comm_;
   std::vector<std::string> dump_;
-  std::string resume_;
+  std::string resume_path_;
+  OwnerSettings owner_;
   CLI::Option* resume_option_ = nullptr;
   bool may_overwrite_ = false;
   bool prints_config_ = false;

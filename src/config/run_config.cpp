@@ -191,10 +191,23 @@ void check_run_config(const RunConfig& config) {
     throw ConfigError(fmt::format("data.dev ({}) and data.dev_fraction ({}): set at most one of the two",
                                   join(config.data.dev, ", "), config.data.dev_fraction));
   }
+  if (config.eval.early_stopping.patience && config.data.dev.empty() && config.data.dev_fraction <= 0) {
+    throw ConfigError(fmt::format(
+        "eval.early_stopping.patience ({}): early stopping watches the dev metric, but there is no data.dev",
+        origin_of(config, "eval.early_stopping.patience")));
+  }
   if (!config.data.columns.text_pair.empty() && config.data.columns.text_pair == config.data.columns.text) {
     throw ConfigError(
         fmt::format("data.columns.text and data.columns.text_pair are the same column '{}'", config.data.columns.text));
   }
+}
+
+std::map<std::string, std::string> config_values(RunConfig& config) {
+  std::map<std::string, std::string> values;
+  for (const OptionTable& table : config.tables()) {
+    for (const Option& option : table.options) values[full_key_of(table, option.key)] = yaml_text(option);
+  }
+  return values;
 }
 
 std::string print_run_config(RunConfig& config) {

@@ -45,6 +45,9 @@ bool is_map_key(RunConfig& config, const std::string& full_key);
 // Rules between options. Throws ConfigError naming keys, values and rule.
 void check_run_config(const RunConfig& config);
 
+// Full key -> value as YAML writes it, of every option.
+std::map<std::string, std::string> config_values(RunConfig& config);
+
 // Every option as YAML, with the origin of each value as a comment. Loading the text gives the same values.
 std::string print_run_config(RunConfig& config);
 

@@ -15,7 +15,8 @@ enum class ExitCode : int {
   kData = 3,  // data or checkpoint
   kComm = 4,
   kDiverged = 5,
-  kResource = 6,  // memory or disk
+  kResource = 6,     // memory or disk
+  kInterrupted = 7,  // stopped when asked to; the state is saved and the run can be resumed
 };
 
 // Base of all errors. The message is complete: what happened, where (file:line, key or parameter), what to do.

@@ -153,6 +153,21 @@ void sync_folder(const std::string& folder) {
   }
 }
 
+void sync_file(const std::string& path) {
+  const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (descriptor.get() < 0 || ::fsync(descriptor.get()) != 0) {
+    throw ResourceError(fmt::format("cannot sync {}: {}. Check free space", path, std::strerror(errno)));
+  }
+}
+
+void cut_file(const std::string& path, int64_t bytes) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (error || size <= static_cast<uintmax_t>(bytes)) return;
+  std::filesystem::resize_file(path, static_cast<uintmax_t>(bytes), error);
+  if (error) throw ResourceError(fmt::format("cannot cut {} to {} bytes: {}", path, bytes, error.message()));
+}
+
 void make_folders(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -55,6 +56,10 @@ class AtomicFile {
 
 void write_file_atomically(const std::string& path, std::string_view content);
 void sync_folder(const std::string& folder);
+// Waits until what was written to a file has reached the disk.
+void sync_file(const std::string& path);
+// Cuts a file to its first `bytes` bytes; one that is shorter or not there stays as it is.
+void cut_file(const std::string& path, int64_t bytes);
 void make_folders(const std::string& folder);
 
 // Makes `link` a relative symbolic link to `target` (a path relative to the link's folder); replaced by one rename.

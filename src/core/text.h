@@ -14,6 +14,9 @@ std::optional<std::string> nearest_word(const std::string& word, const std::vect
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
+// `text` as one word of a POSIX shell: in single quotes where it needs them.
+std::string shell_quoted(const std::string& text);
+
 // 1234567 -> "1,234,567".
 std::string with_thousands(int64_t number);
 

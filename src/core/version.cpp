@@ -14,9 +14,8 @@ std::string libtorch_version() { return BERTFT_LIBTORCH_VERSION; }
 std::string version_report() {
   return fmt::format(
       "bert_finetune {} (commit {}, {})\n"
-      "LibTorch {} (CPU), kernels {}\n"
-      "CUDA: off in this build (never run on a device)\n"
-      "data-parallel training (MPI, NCCL): not in this build\n",
+      "LibTorch {}, kernels {}\n"
+      "data-parallel training (MPI): not in this build\n",
       version(), git_commit(), BERTFT_BUILD_TYPE, libtorch_version(), instruction_set_name(instruction_set()));
 }
 

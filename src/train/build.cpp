@@ -6,8 +6,12 @@
 #include <vector>
 
 #include "checkpoint/model_folder.h"
+#include "comm/cuda_platform.h"
 #include "comm/local_communicator.h"
+#include "core/cpu_features.h"
 #include "core/error.h"
+#include "core/files.h"
+#include "core/hash.h"
 #include "core/log.h"
 #include "core/threads.h"
 #include "data/data_report.h"
@@ -74,7 +78,9 @@ ResolvedRun resolve(const RunConfig& config, const ComputeSettings& compute, int
 
 ComputeSettings prepare_compute(const RunOptions& options) {
   if (options.device == "cuda") {
-    throw ConfigError("device: cuda was asked for, but this build computes on the CPU only. Set device: cpu or auto");
+    throw ConfigError(
+        fmt::format("device: cuda was asked for, but this build computes on the CPU only ({}). Set device: cpu or auto",
+                    describe(cuda_platform())));
   }
   ComputeSettings compute;
   const ThreadCount available = available_threads(1);
@@ -88,6 +94,35 @@ ComputeSettings prepare_compute(const RunOptions& options) {
         "results of bf16 units, but slower than precision: fp32");
   }
   return compute;
+}
+
+std::vector<std::pair<std::string, std::variant<int64_t, std::string>>> resolved_values(const ResolvedRun& r) {
+  return {{"device", r.device},
+          {"precision", r.precision},
+          {"threads", int64_t{r.threads}},
+          {"threads_reason", r.threads_reason},
+          {"instruction_set", std::string(instruction_set_name(instruction_set()))},
+          {"matrix_products", r.products},
+          {"blas_mode", r.blas_mode},
+          {"global_batch_size", r.global_batch_size},
+          {"micro_batch_tokens", r.micro_batch_tokens},
+          {"eval_batch_tokens", r.eval_batch_tokens},
+          {"steps_per_epoch", r.steps_per_epoch},
+          {"total_steps", r.total_steps},
+          {"warmup_steps", r.warmup_steps}};
+}
+
+std::map<std::string, std::string> TrainingJob::data_hashes() const {
+  std::map<std::string, std::string> hashes;
+  const auto add = [&](const char* split, const Dataset& dataset) {
+    uint64_t hash = 0;  // of all files, each seeded with those before it
+    for (const std::string& file : dataset.notes().paths) hash = hash64(read_file(file), hash);
+    hashes[split] = hash_text(hash);
+  };
+  add("train", train);
+  if (dev) add("dev", *dev);
+  if (test) add("test", *test);
+  return hashes;
 }
 
 namespace {

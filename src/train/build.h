@@ -3,9 +3,13 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "comm/communicator.h"
 #include "config/run_config.h"
@@ -38,7 +42,13 @@ struct ResolvedRun {
   int64_t warmup_steps = 0;
 };
 
+// The same by name, with the instruction set in use: for run.json and the training state.
+std::vector<std::pair<std::string, std::variant<int64_t, std::string>>> resolved_values(const ResolvedRun& resolved);
+
 struct TrainingJob {
+  // Whether a resumed run now computes on another kind of machine or with other threads than before, so that results
+  // agree up to the order of summation only.
+  bool is_moved = false;
   RunConfig config;
   ResolvedRun resolved;
   ModelSettings settings;
@@ -54,6 +64,9 @@ struct TrainingJob {
   std::unique_ptr<Communicator> communicator = {};
   std::unique_ptr<Optimizer> optimizer = {};
   std::unique_ptr<Sampler> sampler = {};
+
+  // Split -> hash of the content of its files.
+  std::map<std::string, std::string> data_hashes() const;
 };
 
 struct ComputeSettings {

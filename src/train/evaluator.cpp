@@ -10,9 +10,15 @@
 namespace bertft {
 
 RowOutputs compute_outputs(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens) {
+  return *compute_outputs_unless(model, dataset, batch_tokens, [] { return false; });
+}
+
+std::optional<RowOutputs> compute_outputs_unless(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens,
+                                                 const std::function<bool()>& should_stop) {
   const at::NoGradGuard no_gradients;
   RowOutputs outputs(dataset.rows());
   for (const std::vector<int64_t>& rows : evaluation_batches(dataset.lengths(), batch_tokens)) {
+    if (should_stop()) return std::nullopt;
     const ForwardPassPtr pass = make_pass(dataset, rows, {});
     const at::Tensor values = model.forward(pass);
     if (!values.isfinite().all().item<bool>()) {

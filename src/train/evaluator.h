@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
 
 #include "data/dataset.h"
 #include "tasks/row_outputs.h"
@@ -12,6 +15,10 @@ namespace bertft {
 // Throws DivergedError when an output is not finite. Micro-batches depend on the lengths of the rows and `batch_tokens`
 // alone, so the outputs do, too.
 RowOutputs compute_outputs(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens);
+
+// The same, unless `should_stop`, which is asked between micro-batches, says true: then nothing.
+std::optional<RowOutputs> compute_outputs_unless(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens,
+                                                 const std::function<bool()>& should_stop);
 
 // The task's metrics of a data set with targets.
 Evaluation evaluate(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens);

@@ -1,14 +1,20 @@
 #include "train/metrics_log.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/files.h"
 
 namespace bertft {
 
 using Json = nlohmann::ordered_json;
 
-MetricsLog::MetricsLog(const std::string& path) : path_(path), file_(path, std::ios::app) { write(""); }
+MetricsLog::MetricsLog(const std::string& path, int64_t kept_bytes) : path_(path) {
+  cut_file(path, kept_bytes);
+  file_.open(path, std::ios::app);
+  write("");
+}
 
 void MetricsLog::add(const StepLine& line) {
   const Json json = {{"step", line.step},
@@ -28,6 +34,11 @@ void MetricsLog::add(int64_t step, double epoch, const std::string& split, const
   Json json = {{"step", step}, {"epoch", epoch}, {"split", split}, {"metrics", Json::object()}};
   for (const auto& [name, value] : evaluation.metrics) json["metrics"][name] = value;
   write(json.dump() + "\n");
+}
+
+int64_t MetricsLog::sync() {
+  sync_file(path_);
+  return static_cast<int64_t>(std::filesystem::file_size(path_));
 }
 
 void MetricsLog::write(const std::string& line) {

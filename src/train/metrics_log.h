@@ -25,10 +25,14 @@ struct StepLine {
 
 class MetricsLog {
  public:
-  // Throws ResourceError when the file cannot be opened or written.
-  explicit MetricsLog(const std::string& path);
+  // Throws ResourceError when the file cannot be opened or written. `kept_bytes`: what a resumed run keeps of the lines
+  // that are there; lines behind it belong to steps that are done again.
+  MetricsLog(const std::string& path, int64_t kept_bytes);
   void add(const StepLine& line);
   void add(int64_t step, double epoch, const std::string& split, const Evaluation& evaluation);
+
+  // The length of the file, all of which has reached the disk then.
+  int64_t sync();
 
  private:
   void write(const std::string& line);

@@ -46,6 +46,14 @@ OptionTable train_option_table(TrainOptions& options) {
         .min = 1,
         .max = 1 << 30,
         .auto_rule = "epochs times the steps of an epoch"},
+       {.key = "stop_at_step",
+        .target = &options.stop_at_step,
+        .help = "save the training state after this step and end with exit code 7, to be resumed",
+        .unit = "steps",
+        .min = 1,
+        .max = 1 << 30,
+        .auto_rule = "train to the end",
+        .auto_word = "none"},
        {.key = "global_batch_size",
         .target = &options.global_batch_size,
         .help = "rows of one optimizer step",
@@ -81,7 +89,6 @@ OptionTable train_option_table(TrainOptions& options) {
             "weight of each label's rows in the loss (single labels): none, balanced (all labels count alike), or a "
             "map of labels to weights; labels not named weigh 1"}}};
   table.not_in_this_build = {
-      {"stop_at_step", "use max_steps, which also ends the schedule there"},
       {"cuda_graph", "there is no CUDA in this build"},
       {"on_divergence", "a non-finite loss or gradient stops the run"},
       {"loss", "cross-entropy is used"},
@@ -94,7 +101,14 @@ OptionTable train_option_table(TrainOptions& options) {
 
 OptionTable eval_option_table(EvalOptions& options) {
   OptionTable table{"eval",
-                    {{.key = "every", .target = &options.every, .help = "when dev is scored", .choices = {"epoch"}},
+                    {{.key = "every",
+                      .target = &options.every,
+                      .help = "steps between evaluations of dev, which decide about the best model",
+                      .unit = "steps",
+                      .min = 1,
+                      .max = 1 << 30,
+                      .auto_rule = "at the end of each epoch",
+                      .auto_word = "epoch"},
                      {.key = "metric",
                       .target = &options.metric,
                       .help = "which dev metric chooses the best model; auto: accuracy for single labels, micro_f1 for "
@@ -106,8 +120,19 @@ OptionTable eval_option_table(EvalOptions& options) {
                       .help = "tokens computed at once",
                       .unit = "tokens",
                       .min = 1,
-                      .auto_rule = "8192"}}};
-  table.not_in_this_build["early_stopping"] = "the best model by dev metric is kept in any case";
+                      .auto_rule = "8192"},
+                     {.key = "early_stopping.patience",
+                      .target = &options.early_stopping.patience,
+                      .help = "end the training after this many evaluations in a row without a gain",
+                      .unit = "evaluations",
+                      .min = 1,
+                      .max = 1 << 30,
+                      .auto_rule = "train to the end",
+                      .auto_word = "none"},
+                     {.key = "early_stopping.min_delta",
+                      .target = &options.early_stopping.min_delta,
+                      .help = "how much better than before the metric must be to count as a gain",
+                      .min = 0.0}}};
   return table;
 }
 
@@ -115,6 +140,21 @@ OptionTable output_option_table(OutputOptions& options) {
   OptionTable table{
       "output",
       {{.key = "dir", .target = &options.dir, .help = "the run's folder", .kind = OptionKind::kPath},
+       {.key = "checkpoint_every",
+        .target = &options.checkpoint_every,
+        .help = "steps between saves of the training state, from which --resume goes on",
+        .unit = "steps",
+        .min = 1,
+        .max = 1 << 30,
+        .auto_rule = "at the end of each epoch",
+        .auto_word = "epoch"},
+       {.key = "keep_checkpoints",
+        .target = &options.keep_checkpoints,
+        .help = "saved training states that are kept, the newest; 0: save only when a signal or stop_at_step asks",
+        .unit = "states",
+        .min = 0,
+        .max = 1000000},
+       {.key = "tensorboard", .target = &options.tensorboard, .help = "write event files for TensorBoard"},
        {.key = "log_every", .target = &options.log_every, .help = "steps between log lines", .unit = "steps", .min = 1},
        {.key = "loss_window",
         .target = &options.loss_window,
@@ -125,11 +165,6 @@ OptionTable output_option_table(OutputOptions& options) {
        {.key = "predictions",
         .target = &options.predictions,
         .help = "write predictions of dev and test with the best model"}}};
-  table.not_in_this_build = {
-      {"keep_checkpoints", "the best and the last model are kept"},
-      {"checkpoint_every", "training state is not saved; the best and the last model are"},
-      {"tensorboard", "metrics.jsonl holds the same numbers"},
-  };
   return table;
 }
 

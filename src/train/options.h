@@ -19,6 +19,7 @@ struct RunOptions {
 struct TrainOptions {
   int64_t epochs = 3;
   AutoInt max_steps;          // instead of epochs
+  AutoInt stop_at_step;       // save the training state there and end, to be resumed; none = go to the end
   AutoInt global_batch_size;  // rows of one optimizer step; 32 unless batch_size_per_rank is given
   AutoInt batch_size_per_rank;
   AutoInt micro_batch_tokens;  // tokens computed at once; bounds memory, changes no result beyond summation order
@@ -27,14 +28,23 @@ struct TrainOptions {
   TextOrMap class_weights = {"none", {}};
 };
 
+struct EarlyStoppingOptions {
+  AutoInt patience;        // evaluations in a row without a gain; none = train to the end
+  double min_delta = 0.0;  // what a gain has to exceed
+};
+
 struct EvalOptions {
-  std::string every = "epoch";
+  AutoInt every;  // steps; none = at the end of each epoch
+  EarlyStoppingOptions early_stopping;
   std::string metric = "auto";
   AutoInt batch_tokens;
 };
 
 struct OutputOptions {
   std::string dir;
+  AutoInt checkpoint_every;      // steps; none = at the end of each epoch
+  int64_t keep_checkpoints = 2;  // training states; 0 = only those that a signal or stop_at_step asks for
+  bool tensorboard = true;
   int64_t log_every = 50;
   int64_t loss_window = 100;
   bool predictions = true;

@@ -19,8 +19,15 @@ std::string time_text(double seconds) {
 
 }  // namespace
 
-Progress::Progress(const ProgressSettings& settings, MetricsLog& metrics)
-    : settings_(settings), metrics_(metrics), window_(settings.loss_window) {}
+Progress::Progress(const ProgressSettings& settings, RunLogs& logs)
+    : settings_(settings), logs_(logs), window_(settings.loss_window) {}
+
+void Progress::restore(int64_t steps_done, double training_s, const std::vector<double>& losses) {
+  steps_done_ = steps_done;
+  training_s_ = logged_at_s_ = training_s;
+  for (const double loss : losses) window_.add(loss);
+  timer_.restart();
+}
 
 void Progress::add(const StepResult& result, const Counters& comm) {
   window_.add(result.loss);
@@ -43,7 +50,7 @@ void Progress::add(const StepResult& result, const Counters& comm) {
       line.tokens_per_s, 100.0 * comm_share, time_text(left_s));
   if (is_logged) {
     log::info(text);
-    metrics_.add(line);
+    logs_.add(line);
     logged_at_s_ = training_s();
     rows_since_log_ = 0;
     tokens_since_log_ = 0;

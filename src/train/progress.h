@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/timer.h"
 #include "metrics/window_mean.h"
-#include "train/metrics_log.h"
+#include "train/run_logs.h"
 #include "train/train_step.h"
 
 namespace bertft {
@@ -19,7 +20,12 @@ struct ProgressSettings {
 
 class Progress {
  public:
-  Progress(const ProgressSettings& settings, MetricsLog& metrics);
+  Progress(const ProgressSettings& settings, RunLogs& logs);
+
+  // Goes on behind the steps of an earlier part of the run: their count, the time they took, the latest losses.
+  void restore(int64_t steps_done, double training_s, const std::vector<double>& losses);
+  // The losses of the window, oldest first.
+  std::vector<double> losses() const { return window_.values(); }
 
   // After every step. Logs every log_every steps and after the last one; on a terminal also a line that is overwritten.
   void add(const StepResult& result, const Counters& comm);
@@ -34,7 +40,7 @@ class Progress {
   StepLine line_for(const StepResult& result, const Counters& comm) const;
 
   ProgressSettings settings_;
-  MetricsLog& metrics_;
+  RunLogs& logs_;
   WindowMean window_;
   Timer timer_;              // since the last resume
   Timer since_shown_;        // of the overwritten line

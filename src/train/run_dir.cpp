@@ -6,6 +6,8 @@
 #include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -29,14 +31,26 @@ bool is_run(const std::string& run_json_path) {
   return json.is_object() && json.contains("layout_hash") && json.contains("resolved");
 }
 
-// models/step_* of an earlier run.
-std::vector<fs::path> model_folders(const std::string& run) {
-  std::vector<fs::path> folders;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(run + "/models", error)) {
-    if (entry.path().filename().string().starts_with("step_")) folders.push_back(entry.path());
+// What a run keeps under names that count: models, training states, event files.
+std::vector<fs::path> numbered_files(const std::string& run) {
+  std::vector<fs::path> found;
+  for (const auto& [folder, prefix] : {std::pair{"/models", "step_"}, std::pair{"/checkpoints", "step_"},
+                                       std::pair{"/tensorboard", "events.out.tfevents."}}) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(run + folder, error)) {
+      if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path());
+    }
   }
-  return folders;
+  return found;
+}
+
+// No content, or nothing but what a start leaves that was cut before run.json stood.
+bool is_vacant(const std::string& path, std::error_code& error) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("owner.json") && name != "run.json.tmp") return false;
+  }
+  return true;
 }
 
 void remove_tree(const fs::path& path) {
@@ -64,12 +78,14 @@ void RunDir::check_available(bool may_overwrite) const {
   if (!fs::is_directory(status)) {
     throw ConfigError(fmt::format("output.dir: {} is a file; name a folder", path_));
   }
-  const bool is_empty = fs::is_empty(path_, error);
+  const bool is_empty = is_vacant(path_, error);
   if (error) throw ResourceError(fmt::format("output.dir: cannot look into {}: {}", path_, error.message()));
   if (is_empty) return;
   if (!may_overwrite) {
-    throw ConfigError(fmt::format(
-        "output.dir: {} is not empty. Name another folder, or pass --overwrite to replace the run there", path_));
+    throw ConfigError(
+        fmt::format("output.dir: {} is not empty. Name another folder, or pass --resume to go on with the run there or "
+                    "--overwrite to replace it",
+                    path_));
   }
   if (!is_run(run_path())) {
     throw ConfigError(fmt::format(
@@ -81,7 +97,7 @@ void RunDir::check_available(bool may_overwrite) const {
 
 void RunDir::require_outside(const std::string& path, const std::string& what) const {
   if (path.empty()) return;
-  std::vector<fs::path> removed = model_folders(path_);
+  std::vector<fs::path> removed = numbered_files(path_);
   for (const char* name : kRunFiles) removed.push_back(fs::path(path_) / name);
   for (const fs::path& place : removed) {
     if (!lies_in(path, place)) continue;
@@ -97,7 +113,17 @@ void RunDir::create(const std::string& run_json) const {
     remove_tree(fs::path(path_) / name);
     remove_tree(fs::path(path_) / (name + ".tmp"));
   }
-  for (const fs::path& folder : model_folders(path_)) remove_tree(folder);
+  for (const fs::path& found : numbered_files(path_)) remove_tree(found);
+  make_own_folders();
+}
+
+void RunDir::reopen(const std::string& run_json) const {
+  remove_tree(results_path());
+  write_file_atomically(run_path(), run_json);
+  make_own_folders();
+}
+
+void RunDir::make_own_folders() const {
   for (const char* folder : {"logs", "models", "predictions"}) make_folders(path_ + "/" + folder);
 }
 
@@ -107,12 +133,17 @@ void RunDir::link_model(const std::string& link, int64_t step) const {
   swap_link("models/" + model_name(step), path_ + "/" + link);
 }
 
-void RunDir::prune_models(int64_t best_step, int64_t last_step) const {
+void RunDir::prune_models(const std::vector<int64_t>& kept_steps) const {
+  std::set<std::string> kept;
+  for (const int64_t step : kept_steps) kept.insert(model_name(step));
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(path_ + "/models", error)) {
-    const std::string name = entry.path().filename().string();
-    if (name != model_name(best_step) && name != model_name(last_step)) fs::remove_all(entry.path(), error);
+    if (kept.count(entry.path().filename().string()) == 0) fs::remove_all(entry.path(), error);
   }
 }
+
+bool RunDir::holds_run() const { return is_run(run_path()); }
+
+bool RunDir::is_complete() const { return holds_run() && fs::is_regular_file(results_path()); }
 
 }  // namespace bertft

@@ -68,7 +68,6 @@ std::string startup_table(const TrainingJob& job) {
 }
 
 std::string run_json(const TrainingJob& job) {
-  const ResolvedRun& r = job.resolved;
   nlohmann::ordered_json json;
   json["version"] = version();
   json["commit"] = git_commit();
@@ -77,28 +76,17 @@ std::string run_json(const TrainingJob& job) {
   json["world"] = job.communicator->size();
   json["seed"] = job.config.run.seed;
   json["checkpoint"] = {{"path", job.loaded.weights_path}, {"checksum", hash_text(job.loaded.checksum)}};
+  const std::map<std::string, std::string> hashes = job.data_hashes();
   const auto add_data = [&](const char* split, const StringList& paths, const Dataset& dataset) {
-    uint64_t hash = 0;  // of all files, each seeded with those before it
-    for (const std::string& file : dataset.notes().paths) hash = hash64(read_file(file), hash);
-    json["data"][split] = {{"path", join(paths, ", ")}, {"rows", dataset.rows()}, {"hash", hash_text(hash)}};
+    json["data"][split] = {{"path", join(paths, ", ")}, {"rows", dataset.rows()}, {"hash", hashes.at(split)}};
   };
   add_data("train", job.config.data.train, job.train);
   if (job.dev) add_data("dev", job.dev_files.paths, *job.dev);
   if (job.test) add_data("test", job.config.data.test, *job.test);
   json["labels"] = job.settings.labels;
-  json["resolved"] = {{"device", r.device},
-                      {"precision", r.precision},
-                      {"threads", r.threads},
-                      {"threads_reason", r.threads_reason},
-                      {"instruction_set", instruction_set_name(instruction_set())},
-                      {"matrix_products", r.products},
-                      {"blas_mode", r.blas_mode},
-                      {"global_batch_size", r.global_batch_size},
-                      {"micro_batch_tokens", r.micro_batch_tokens},
-                      {"eval_batch_tokens", r.eval_batch_tokens},
-                      {"steps_per_epoch", r.steps_per_epoch},
-                      {"total_steps", r.total_steps},
-                      {"warmup_steps", r.warmup_steps}};
+  for (const auto& [name, value] : resolved_values(job.resolved)) {
+    std::visit([&, key = name](const auto& one) { json["resolved"][key] = one; }, value);
+  }
   json["parameters"] = job.model->store().layout().parameter_count();
   json["layout_hash"] = hash_text(job.model->store().layout().hash());
   return json.dump(2) + "\n";

@@ -2,12 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "core/error.h"
 #include "core/hash.h"
 
 namespace bertft {
+namespace {
 
-Trace::Trace(const std::string& path) : path_(path), file_(path, std::ios::trunc) {
+// The lines of an earlier part of the run, up to the first that is not one of a step before `first_step`.
+std::string earlier_lines(const std::string& path, int64_t first_step) {
+  std::string kept;
+  std::ifstream file(path);
+  for (std::string line; first_step > 1 && std::getline(file, line) && !file.eof();) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object() || json.value("step", first_step) >= first_step) break;
+    kept += line + "\n";
+  }
+  return kept;
+}
+
+}  // namespace
+
+Trace::Trace(const std::string& path, int64_t first_step) : path_(path) {
+  const std::string kept = earlier_lines(path, first_step);
+  file_.open(path, std::ios::trunc);
+  file_ << kept << std::flush;
   if (!file_) throw ResourceError("--trace: cannot open " + path + ". Check the folder and its permissions");
 }
 

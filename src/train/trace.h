@@ -10,8 +10,9 @@ namespace bertft {
 
 class Trace {
  public:
-  // Throws ResourceError when `path` cannot be opened or written.
-  explicit Trace(const std::string& path);
+  // Throws ResourceError when `path` cannot be opened or written. Lines of steps up to `first_step` - 1 that are there
+  // stay (a resumed run goes on behind them); others are dropped.
+  Trace(const std::string& path, int64_t first_step);
 
   // After the update: parameter_hash is that of the weights behind the step.
   void add(const StepResult& result, int rank, const ParameterStore& store);

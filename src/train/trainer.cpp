@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
 #include "optim/schedule.h"
 #include "train/evaluator.h"
-#include "train/model_folder_writer.h"
-#include "train/split_predictions.h"
+#include "train/final_scores.h"
 #include "train/step_dump.h"
 
 namespace bertft {
@@ -20,132 +21,161 @@ StepSettings step_settings(const TrainingJob& job) {
           .max_grad_norm = job.config.train.max_grad_norm};
 }
 
-}  // namespace
-
-Trainer::Trainer(TrainingJob& job, const RunDir& run_dir, const TrainRequests& requests)
-    : job_(job),
-      run_dir_(run_dir),
-      requests_(requests),
-      metric_(job.model->task().choose_metric(job.config.eval.metric)),
-      metrics_log_(run_dir.metrics_path()),
-      progress_({.total_steps = job.resolved.total_steps,
-                 .steps_per_epoch = job.resolved.steps_per_epoch,
-                 .log_every = job.config.output.log_every,
-                 .loss_window = job.config.output.loss_window},
-                metrics_log_),
-      step_(*job.model, job.train, *job.sampler, *job.communicator, *job.optimizer, step_settings(job)) {
-  if (!requests_.trace_path.empty()) trace_.emplace(requests_.trace_path);
-  results_.labels = job.settings.labels;
-  results_.metric = metric_.name;
+ProgressSettings progress_settings(const TrainingJob& job) {
+  return {.total_steps = job.resolved.total_steps,
+          .steps_per_epoch = job.resolved.steps_per_epoch,
+          .log_every = job.config.output.log_every,
+          .loss_window = job.config.output.loss_window};
 }
 
-RunResults Trainer::run() {
-  const ResolvedRun& resolved = job_.resolved;
-  const double peak = job_.config.optimizer.learning_rate;
-  for (int64_t step = 1; step <= resolved.total_steps; ++step) {
-    const double lr =
-        peak * schedule_factor(job_.config.schedule, step, resolved.warmup_steps, resolved.total_steps, peak);
-    step_.keep_logits(step == requests_.dump_step);
-    const StepResult result = step_.run(step, lr, [this](const StepResult& before_update) {
-      if (before_update.batch.step == requests_.dump_step) {
-        write_step_dump(requests_.dump_path, *job_.model, before_update);
-      }
-    });
+bool is_due(const AutoInt& every, const GlobalBatch& batch) {
+  return every ? batch.step % *every == 0 : batch.is_last_of_epoch;
+}
+
+}  // namespace
+
+Trainer::Trainer(TrainingJob& job, const RunDir& run_dir, RunOwner& owner, const TrainRequests& requests,
+                 TrainState state)
+    : job_(job),
+      run_dir_(run_dir),
+      owner_(owner),
+      requests_(requests),
+      state_(std::move(state)),
+      store_(run_dir.path()),
+      keeper_(job, run_dir, store_, state_),
+      logs_(run_dir.metrics_path(), job.config.output.tensorboard ? run_dir.tensorboard_path() : "", state_.logs),
+      progress_(progress_settings(job), logs_),
+      step_(*job.model, job.train, *job.sampler, *job.communicator, *job.optimizer, step_settings(job)) {
+  progress_.restore(state_.step, state_.train_s, state_.loss_window);
+  if (!requests_.trace_path.empty()) trace_.emplace(requests_.trace_path, state_.step + 1);
+  results_.labels = job.settings.labels;
+  results_.metric = keeper_.metric().name;
+}
+
+RunOutcome Trainer::run() {
+  if (state_.is_evaluation_pending && !close_step({.has_evaluation = true, .has_checkpoint = true})) return stopped();
+  while (state_.step < job_.resolved.total_steps && !state_.is_stopped_early) {
+    const StepResult result = run_step(state_.step + 1);
     after_step(result);
-    if (result.batch.is_last_of_epoch || step == resolved.total_steps) evaluate_and_save(result);
+    if (!close_step(boundary(result.batch))) return stopped();
   }
-  finish();
-  return results_;
+  if (!finish()) return stopped();
+  return {.is_stopped = false, .stop_reason = "", .step = state_.step, .results = results_};
+}
+
+StepResult Trainer::run_step(int64_t step) {
+  const double peak = job_.config.optimizer.learning_rate;
+  const double lr =
+      peak * schedule_factor(job_.config.schedule, step, job_.resolved.warmup_steps, job_.resolved.total_steps, peak);
+  step_.keep_logits(step == requests_.dump_step);
+  return step_.run(step, lr, [this](const StepResult& before_update) {
+    if (before_update.batch.step != requests_.dump_step) return;
+    write_step_dump(requests_.dump_path, *job_.model, before_update);
+  });
 }
 
 void Trainer::after_step(const StepResult& result) {
-  results_.steps = result.batch.step;
-  if (results_.steps == 1) results_.timings.first_step_s = seconds_since_exec();
-  rows_done_ += static_cast<int64_t>(result.batch.rows.size());
-  tokens_done_ += result.tokens;
+  state_.step = result.batch.step;
+  state_.applied_steps = job_.optimizer->applied_steps();
+  if (state_.step == 1) state_.first_step_s = seconds_since_exec();
+  state_.rows_done += static_cast<int64_t>(result.batch.rows.size());
+  state_.tokens_done += result.tokens;
   if (trace_) trace_->add(result, job_.communicator->rank(), job_.model->store());
   progress_.add(result, job_.communicator->counters());
 }
 
-void Trainer::evaluate_and_save(const StepResult& result) {
+Trainer::Boundary Trainer::boundary(const GlobalBatch& batch) const {
+  const bool is_final = batch.step == job_.resolved.total_steps;
+  return {.has_evaluation = is_final || is_due(job_.config.eval.every, batch),
+          .has_checkpoint = is_final || is_due(job_.config.output.checkpoint_every, batch),
+          .has_stop = !is_final && batch.step == job_.config.train.stop_at_step};
+}
+
+// Evaluates and saves as far as it is due or asked for. Returns false when the run stops here; its state is saved then.
+bool Trainer::close_step(const Boundary& due) {
+  owner_.require_owned();
   progress_.pause();
-  const int64_t step = result.batch.step;
-  bool is_best = true;
-  if (job_.dev) {
-    const Evaluation dev = timed_evaluation(*job_.model, *job_.dev);
-    const double epoch = static_cast<double>(step) / static_cast<double>(job_.resolved.steps_per_epoch);
-    metrics_log_.add(step, epoch, "dev", dev);
-    is_best = is_better(dev);
-    log::info(fmt::format("dev after step {}: {}{}", step, metrics_line(dev), is_best ? "  (best so far)" : ""));
-    if (is_best) results_.dev = dev;
-  }
-  write_model_folder(*job_.model, job_.settings, job_.tokenizer_source, run_dir_.model_path(step));
-  if (is_best) results_.best_step = step;
-  run_dir_.link_model("last", step);
-  run_dir_.link_model("best", results_.best_step);
-  run_dir_.prune_models(results_.best_step, step);
+  state_.is_evaluation_pending = due.has_evaluation && !evaluate_and_keep();
+  const SignalRequests asked = signals_.take();
+  const bool stops = due.has_stop || asked.wants_stop;
+  const bool keeps_states = job_.config.output.keep_checkpoints > 0;
+  if (stops || asked.wants_save || (keeps_states && (due.has_checkpoint || state_.is_stopped_early))) save_state();
+  if (stops) stop_reason_ = asked.wants_stop ? ::strsignal(asked.stop_signal) : "train.stop_at_step";
   progress_.resume();
+  return !stops;
 }
 
-bool Trainer::is_better(const Evaluation& dev) const {
-  if (!results_.dev) return true;
-  return metric_.is_better(dev.metric(metric_.name), results_.dev->metric(metric_.name));
+// Returns false when a request to stop cut the evaluation short; nothing was kept then.
+bool Trainer::evaluate_and_keep() {
+  std::optional<Evaluation> dev;
+  if (job_.dev) {
+    const Timer timer;
+    const auto outputs =
+        compute_outputs_unless(*job_.model, *job_.dev, job_.resolved.eval_batch_tokens, SignalWatch::is_stop_requested);
+    if (!outputs) return false;
+    dev = job_.model->task().evaluate(*outputs, *job_.dev);
+    state_.evaluate_s += timer.seconds();
+    logs_.add(state_.step, epoch_of(state_.step), "dev", *dev);
+  }
+  owner_.confirm();
+  const bool is_best = keeper_.take(dev);
+  if (dev) {
+    log::info(
+        fmt::format("dev after step {}: {}{}", state_.step, metrics_line(*dev), is_best ? "  (best so far)" : ""));
+  }
+  return true;
 }
 
-void Trainer::finish() {
-  progress_.pause();
-  if (job_.test && results_.best_step != results_.steps) results_.last_test = timed_evaluation(*job_.model, *job_.test);
-  const OpenedModel best = open_model(run_dir_.best_path());
-  score_best(best);
-  RunTimings& timings = results_.timings;
-  timings.train_s = progress_.training_s();
-  timings.samples_per_s = static_cast<double>(rows_done_) / timings.train_s;
-  timings.tokens_per_s = static_cast<double>(tokens_done_) / timings.train_s;
-  timings.total_s = seconds_since_exec();
-  results_.comm_exposed_s = job_.communicator->counters().exposed_s;
-  write_file_atomically(run_dir_.results_path(), results_json(results_));
-  if (job_.config.output.predictions) write_split_files(best);
+void Trainer::save_state() {
+  const Timer timer;
+  owner_.confirm();
+  state_.train_s = progress_.training_s();
+  state_.loss_window = progress_.losses();
+  state_.logs = logs_.sync();
+  store_.save(state_, *job_.model, *job_.optimizer, job_.config.output.keep_checkpoints);
+  keeper_.prune();
+  log::info(fmt::format("training state after step {} saved in {:.1f} s: {}", state_.step, timer.seconds(),
+                        store_.path(state_.step)));
 }
 
 // What was written is what counts: the best model is read back, must give the same dev score, and scores the test rows.
-void Trainer::score_best(const OpenedModel& best) {
-  const auto score = [&](const Dataset& dataset, std::optional<RowOutputs>& outputs) {
-    const Timer timer;
-    outputs = compute_outputs(*best.model, dataset, job_.resolved.eval_batch_tokens);
-    results_.timings.evaluate_s += timer.seconds();
-    return best.model->task().evaluate(*outputs, dataset);
-  };
-  if (job_.dev) {
-    const Evaluation again = score(*job_.dev, dev_outputs_);
-    check(again.metrics == results_.dev->metrics, "the best model scores differently after it was read back");
+// Returns false when a request to stop came before all was done; the state is saved then.
+bool Trainer::finish() {
+  progress_.pause();
+  owner_.confirm();
+  state_.train_s = progress_.training_s();
+  const std::optional<FinalScores> scores =
+      score_final_models(job_, run_dir_, state_, logs_, SignalWatch::is_stop_requested);
+  if (!scores) {
+    const SignalRequests asked = signals_.take();
+    stop_reason_ = ::strsignal(asked.stop_signal);
+    if (job_.config.output.keep_checkpoints == 0) save_state();
+    return false;
   }
-  if (job_.test) {
-    results_.test = score(*job_.test, test_outputs_);
-    log::info(fmt::format("test with the best model (step {}): {}\n{}", results_.best_step,
-                          metrics_line(*results_.test), results_.test->report));
-    metrics_log_.add(results_.best_step,
-                     static_cast<double>(results_.best_step) / static_cast<double>(job_.resolved.steps_per_epoch),
-                     "test", *results_.test);
-  }
+  results_.steps = state_.step;
+  results_.best_step = state_.best.step;
+  results_.dev = scores->dev;
+  results_.test = scores->test;
+  results_.last_test = scores->last_test;
+  RunTimings& timings = results_.timings;
+  timings.first_step_s = state_.first_step_s;
+  timings.train_s = state_.train_s;
+  timings.evaluate_s = state_.evaluate_s + scores->seconds;
+  timings.samples_per_s = static_cast<double>(state_.rows_done) / state_.train_s;
+  timings.tokens_per_s = static_cast<double>(state_.tokens_done) / state_.train_s;
+  timings.total_s = seconds_since_exec();
+  results_.comm_exposed_s = job_.communicator->counters().exposed_s;
+  write_file_atomically(run_dir_.results_path(), results_json(results_));
+  if (job_.config.output.predictions) write_final_predictions(job_, run_dir_, *scores);
+  return true;
 }
 
-// Last of all: the texts are read again, and a file that has changed meanwhile must not cost the results.
-void Trainer::write_split_files(const OpenedModel& best) const {
-  const auto write = [&](const char* split, const std::optional<Dataset>& dataset,
-                         const std::optional<RowOutputs>& outputs, const SplitFiles& files) {
-    if (!dataset) return;
-    write_split_predictions(run_dir_.predictions_path(split), files, {*dataset, *outputs}, best,
-                            {.batch_tokens = job_.resolved.eval_batch_tokens, .threads = job_.resolved.threads});
-  };
-  write("dev", job_.dev, dev_outputs_, job_.dev_files);
-  write("test", job_.test, test_outputs_, job_.test_files);
+RunOutcome Trainer::stopped() const {
+  return {.is_stopped = true, .stop_reason = stop_reason_, .step = state_.step, .results = {}};
 }
 
-Evaluation Trainer::timed_evaluation(const ModelBundle& model, const Dataset& dataset) {
-  const Timer timer;
-  Evaluation evaluation = evaluate(model, dataset, job_.resolved.eval_batch_tokens);
-  results_.timings.evaluate_s += timer.seconds();
-  return evaluation;
+double Trainer::epoch_of(int64_t step) const {
+  return static_cast<double>(step) / static_cast<double>(job_.resolved.steps_per_epoch);
 }
 
 }  // namespace bertft

@@ -1,4 +1,5 @@
-// The training loop: steps, logs, evaluation each epoch, best and last model, and what is written at the end.
+// The training loop: steps, logs, evaluations, saved states, and what is written at the end. It stops between two steps
+// when it is told to, and a run that goes on from a saved state gives the same bits as one that never stopped.
 #pragma once
 
 #include <memory>
@@ -7,12 +8,16 @@
 
 #include "core/timer.h"
 #include "train/build.h"
-#include "train/metrics_log.h"
-#include "train/model_folder_reader.h"
+#include "train/model_keeper.h"
+#include "train/owner.h"
 #include "train/progress.h"
 #include "train/results.h"
 #include "train/run_dir.h"
+#include "train/run_logs.h"
+#include "train/signals.h"
+#include "train/state_store.h"
 #include "train/trace.h"
+#include "train/train_state.h"
 #include "train/train_step.h"
 
 namespace bertft {
@@ -24,36 +29,55 @@ struct TrainRequests {
   std::string dump_path;
 };
 
+// How run() came to its end.
+struct RunOutcome {
+  bool is_stopped = false;  // the state is saved, and the run can be resumed
+  std::string stop_reason;  // "SIGTERM", "train.stop_at_step"
+  int64_t step = 0;         // the last one that is done
+  RunResults results;       // of a run that was not stopped
+};
+
 class Trainer {
  public:
-  // `job` and `run_dir` (created) must outlive this object.
-  Trainer(TrainingJob& job, const RunDir& run_dir, const TrainRequests& requests);
+  // `job`, `run_dir` (created, or that of the saved run) and `owner` must outlive this object. `state`: where to begin;
+  // model and optimizer hold its tensors.
+  Trainer(TrainingJob& job, const RunDir& run_dir, RunOwner& owner, const TrainRequests& requests, TrainState state);
 
-  // Trains to the end and writes results and predictions. Throws DivergedError and ResourceError.
-  RunResults run();
+  // Trains to the end and writes results and predictions, or stops and saves. Throws DivergedError and ResourceError.
+  RunOutcome run();
 
  private:
+  // What is due at the end of a step.
+  struct Boundary {
+    bool has_evaluation = false;
+    bool has_checkpoint = false;
+    bool has_stop = false;
+  };
+
+  StepResult run_step(int64_t step);
   void after_step(const StepResult& result);
-  void evaluate_and_save(const StepResult& result);
-  bool is_better(const Evaluation& dev) const;
-  void finish();
-  void score_best(const OpenedModel& best);
-  void write_split_files(const OpenedModel& best) const;
-  Evaluation timed_evaluation(const ModelBundle& model, const Dataset& dataset);
+  Boundary boundary(const GlobalBatch& batch) const;
+  bool close_step(const Boundary& due);
+  bool evaluate_and_keep();
+  void save_state();
+  bool finish();
+  RunOutcome stopped() const;
+  double epoch_of(int64_t step) const;
 
   TrainingJob& job_;
   const RunDir& run_dir_;
+  RunOwner& owner_;
   TrainRequests requests_;
-  MetricChoice metric_;
-  MetricsLog metrics_log_;
+  TrainState state_;
+  StateStore store_;
+  ModelKeeper keeper_;
+  RunLogs logs_;
   Progress progress_;
   TrainStep step_;
+  SignalWatch signals_;
   std::optional<Trace> trace_;
+  std::string stop_reason_;
   RunResults results_;
-  std::optional<RowOutputs> dev_outputs_;   // of the best model
-  std::optional<RowOutputs> test_outputs_;  // of the best model
-  int64_t rows_done_ = 0;
-  int64_t tokens_done_ = 0;
 };
 
 }  // namespace bertft

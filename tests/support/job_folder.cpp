@@ -52,10 +52,12 @@ void JobFolder::replace(const std::string& name, const std::string& from, const 
   write(name, text.replace(at, from.size(), to));
 }
 
-RunResult JobFolder::train(const std::vector<std::string>& more) const {
+std::vector<std::string> JobFolder::train_arguments(const std::vector<std::string>& more) const {
   std::vector<std::string> arguments = {"--config", path("c.yaml"), "--set", "threads=1"};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  return run_binary(arguments);
+  return arguments;
 }
+
+RunResult JobFolder::train(const std::vector<std::string>& more) const { return run_binary(train_arguments(more)); }
 
 }  // namespace bertft::test

@@ -22,6 +22,8 @@ class JobFolder {
   // Replaces the first occurrence of `from` in a file; throws when there is none.
   void replace(const std::string& name, const std::string& from, const std::string& to) const;
 
+  // The arguments of train() below.
+  std::vector<std::string> train_arguments(const std::vector<std::string>& more = {}) const;
   // Runs train on c.yaml with more arguments; output goes to run/.
   RunResult train(const std::vector<std::string>& more = {}) const;
 

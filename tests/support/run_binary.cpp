@@ -1,6 +1,7 @@
 #include "tests/support/run_binary.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,7 +10,6 @@
 #include <stdexcept>
 
 #include "core/files.h"
-#include "tests/support/temp_folder.h"
 
 namespace bertft::test {
 namespace {
@@ -39,16 +39,38 @@ std::string binary_path() {
   return given != nullptr ? given : BERTFT_BUILT_BINARY;
 }
 
+RunningProgram::RunningProgram(const std::string& program, const RunRequest& request) {
+  folder_.write("in", request.input);
+  folder_.write("err", "");
+  child_ = ::fork();
+  if (child_ < 0) throw std::runtime_error("fork failed");
+  if (child_ == 0) become(program, request, folder_);
+}
+
+RunningProgram::~RunningProgram() {
+  if (has_ended_) return;
+  ::kill(child_, SIGKILL);
+  ::waitpid(child_, &status_, 0);
+}
+
+void RunningProgram::signal(int number) const { ::kill(child_, number); }
+
+bool RunningProgram::is_running() {
+  if (!has_ended_) has_ended_ = ::waitpid(child_, &status_, WNOHANG) == child_;
+  return !has_ended_;
+}
+
+std::string RunningProgram::err() const { return read_file(folder_ / "err"); }
+
+RunResult RunningProgram::wait() {
+  if (!has_ended_) ::waitpid(child_, &status_, 0);
+  has_ended_ = true;
+  const int code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
+  return {code, read_file(folder_ / "out"), err()};
+}
+
 RunResult run_program(const std::string& program, const RunRequest& request) {
-  const TempFolder folder;
-  folder.write("in", request.input);
-  const pid_t child = ::fork();
-  if (child < 0) throw std::runtime_error("fork failed");
-  if (child == 0) become(program, request, folder);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(folder / "out"),
-          read_file(folder / "err")};
+  return RunningProgram(program, request).wait();
 }
 
 RunResult run_binary(const RunRequest& request) {

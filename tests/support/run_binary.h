@@ -1,9 +1,13 @@
 // Runs a program and keeps what it said: how system tests see the real executable.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tests/support/temp_folder.h"
 
 namespace bertft::test {
 
@@ -17,6 +21,27 @@ struct RunRequest {
   std::vector<std::string> arguments = {};
   std::string input = {};                                             // standard input
   std::vector<std::pair<std::string, std::string>> environment = {};  // added to this process's
+};
+
+// A program that runs beside the test, to be signalled or waited for. Killed at the end of its scope.
+class RunningProgram {
+ public:
+  RunningProgram(const std::string& program, const RunRequest& request);
+  ~RunningProgram();
+  RunningProgram(const RunningProgram&) = delete;
+  RunningProgram& operator=(const RunningProgram&) = delete;
+
+  void signal(int number) const;
+  bool is_running();
+  // What it has written to standard error so far.
+  std::string err() const;
+  RunResult wait();
+
+ private:
+  TempFolder folder_;
+  pid_t child_ = -1;
+  int status_ = 0;
+  bool has_ended_ = false;
 };
 
 // The executable under test: $BERTFT_BINARY, or the one this build made.

@@ -120,7 +120,8 @@ std::vector<BadInput> config_cases() {
       {"unknown option", nothing(), 2, {"--overwite", "--overwrite"}, {"--overwite"}},
       {"dump of no step", nothing(), 2, {"--dump-step", "'x' is not a step"}, {"--dump-step", "x", "y"}},
       {"unknown mode", nothing(), 2, {"comm.mode", "'nccl'", "aiacc, horovod"}, {"--comm=nccl"}},
-      {"resume", nothing(), 2, {"--resume: not in this build"}, {"--resume"}},
+      {"resume and overwrite", nothing(), 2, {"--resume and --overwrite"}, {"--resume", "--overwrite"}},
+      {"resume from nowhere", nothing(), 2, {"neither the folder of a run"}, {"--resume=nowhere"}},
   };
 }
 

@@ -150,8 +150,9 @@ TEST_CASE("A wrong file is refused with line, key and remedy") {
       {"task: sequence_labelling\n", ":1: ", "task=sequence_labelling: not in this build"},
       {"model: {truncation: sliding_window}\n", ":1: ", "model.truncation=sliding_window: not in this build"},
       {"data: {format: parquet}\n", ":1: ", "'parquet' is not one of auto, tsv, csv, jsonl"},
-      {"eval:\n  early_stopping:\n    patience: 2\n", ":3: ", "eval.early_stopping: not in this build"},
-      {"output: {tensorboard: true}\n", ":1: ", "output.tensorboard: not in this build"},
+      {"eval:\n  early_stopping:\n    patience: 0\n", ":3: ", "eval.early_stopping.patience: 0 is out of range"},
+      {"eval: {every: auto}\n", ":1: ", "'auto' is not of the expected type: an integer or epoch"},
+      {"train: {cuda_graph: true}\n", ":1: ", "train.cuda_graph: not in this build"},
       // variables
       {"data:\n  train: ${BERTFT_TEST_UNSET}/x\n", ":2: ", "the environment variable BERTFT_TEST_UNSET is not set"},
       {"data: {train: \"${HOME\"}\n", ":1: ", "'${' without '}'"},

@@ -49,8 +49,9 @@ Evaluation two_class_evaluation() {
 TEST_CASE("Lines of metrics.jsonl have the documented keys, are there at once, and are appended") {
   const TempFolder folder;
   const std::string path = folder / "metrics.jsonl";
+  int64_t kept = 0;
   {
-    MetricsLog log(path);
+    MetricsLog log(path, 0);
     log.add({.step = 50,
              .epoch = 0.5,
              .loss = 0.1,
@@ -61,8 +62,10 @@ TEST_CASE("Lines of metrics.jsonl have the documented keys, are there at once, a
              .tokens_per_s = 2000});
     REQUIRE(json_lines(path).size() == 1);
     log.add(100, 1.0, "dev", two_class_evaluation());
+    kept = log.sync();
+    log.add({.step = 120});
   }
-  MetricsLog(path).add({.step = 150});
+  MetricsLog(path, kept).add({.step = 150});  // a run that goes on does step 120 again
   const std::vector<Json> lines = json_lines(path);
   REQUIRE(lines.size() == 3);
   REQUIRE(keys_of(lines[0]) == std::vector<std::string>{"step", "epoch", "loss", "loss_window", "lr", "grad_norm",
@@ -80,9 +83,9 @@ TEST_CASE("Lines of metrics.jsonl have the documented keys, are there at once, a
 
 TEST_CASE("A log that cannot be written is a resource error that names it") {
   const TempFolder folder;
-  REQUIRE_THAT(error_text<ResourceError>([&] { MetricsLog(folder / "no/metrics.jsonl"); }),
+  REQUIRE_THAT(error_text<ResourceError>([&] { MetricsLog(folder / "no/metrics.jsonl", 0); }),
                Contains("no/metrics.jsonl"));
-  REQUIRE_THAT(error_text<ResourceError>([&] { Trace(folder / "no/trace"); }), Contains("--trace: cannot open"));
+  REQUIRE_THAT(error_text<ResourceError>([&] { Trace(folder / "no/trace", 1); }), Contains("--trace: cannot open"));
 }
 
 TEST_CASE("results.json has metrics, per-class report, confusion matrix, timings") {
@@ -137,7 +140,7 @@ TEST_CASE("A line of the trace has the documented keys with nine digits, and the
   test::write_tiny_checkpoint(folder, "base");
   const auto model = test::tiny_classifier(folder / "base", 5);
   {
-    Trace trace(folder / "trace");
+    Trace trace(folder / "trace", 1);
     trace.add(some_step(), 0, model->store());
     at::Tensor weights = model->store().weights();
     weights[0].add_(1.0);

@@ -134,7 +134,7 @@ TEST_CASE("Links to models are relative, so a run can be moved") {
   REQUIRE(read_file(folder / "moved/best/config.json") == "{}");
 }
 
-TEST_CASE("Pruning keeps the best and the last model") {
+TEST_CASE("Pruning keeps the models that are named") {
   const TempFolder folder;
   const RunDir run(folder.path());
   run.create(kRunJson);
@@ -142,11 +142,11 @@ TEST_CASE("Pruning keeps the best and the last model") {
     folder.write("models/step_000000" + std::string(step < 10 ? "0" : "") + std::to_string(step) + "/model.safetensors",
                  "x");
   folder.write("models/step_00000007.tmp/model.safetensors", "half");
-  run.prune_models(10, 20);
+  run.prune_models({10, 20, 30});
   REQUIRE(fs::exists(run.model_path(10)));
   REQUIRE(fs::exists(run.model_path(20)));
   REQUIRE(std::distance(fs::directory_iterator(folder / "models"), {}) == 2);
-  run.prune_models(20, 20);
+  run.prune_models({20, 20});
   REQUIRE(std::distance(fs::directory_iterator(folder / "models"), {}) == 1);
 }
 
