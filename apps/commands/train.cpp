@@ -32,6 +32,7 @@ class TrainCommand final : public Command {
     app.add_flag("--overwrite", may_overwrite_, "replace the run in output.dir");
     app.add_option("--trace", requests_.trace_path, "write one JSON line per step to this file");
     app.add_option("--dump-step", dump_, "N FILE.safetensors: write logits and gradients of step N")->expected(2);
+    app.add_flag("--verify-data", verifies_data_, "read the data files even when they are cached, and compare");
     app.add_flag("--print-config", prints_config_, "print the resolved configuration with origins, and stop");
     resume_option_ = app.add_option("--resume", resume_, "not in this build")->expected(0, 1);
     app.add_flag("--profile", has_profile_, "not in this build");
@@ -52,7 +53,7 @@ class TrainCommand final : public Command {
     const RunDir run_dir(config.output.dir);
     run_dir.check_available(may_overwrite_);
     check_paths(config, run_dir);
-    TrainingJob job = build_training_job(std::move(config));
+    TrainingJob job = build_training_job(std::move(config), verifies_data_);
     check_dump_step(job.resolved.total_steps);
     start_run(job, run_dir);
     const RunResults results = Trainer(job, run_dir, requests_).run();
@@ -131,6 +132,7 @@ class TrainCommand final : public Command {
   CLI::Option* resume_option_ = nullptr;
   bool may_overwrite_ = false;
   bool prints_config_ = false;
+  bool verifies_data_ = false;
   bool has_profile_ = false;
   TrainRequests requests_;
 };

@@ -18,7 +18,6 @@ struct UnknownCharacter {
 
 struct DataNotes {
   std::vector<std::string> paths;        // of the files, in reading order
-  std::vector<uint64_t> content_hashes;  // StreamHash of each file's bytes, as far as they were read; [] = not known
   ReadNotes read;                        // of all files
   bool is_pair = false;                  // rows have two texts
   std::string label_column;              // its name; "" = none

@@ -100,11 +100,14 @@ struct Splits {
 };
 
 // Reads and encodes all files; finds the classes on the way.
-Splits load_splits(const RunConfig& config, const Tokenizer& tokenizer, const EncodeOptions& options, Task& task,
-                   int threads) {
-  const RowEncoder encoder = task.row_encoder(tokenizer, options, TargetUse::kNeeded);
+Splits load_splits(const RunConfig& config, const SplitEncoder& encoder, Task& task, bool is_verified) {
+  const DatasetCache cache(config.data.cache_dir);
+  if (!cache.problem().empty()) log::warn(cache.problem());
   const auto load = [&](const StringList& paths) {
-    return load_split({paths, table_request(config.data, true)}, tokenizer, encoder, threads);
+    const SplitFiles files{paths, table_request(config.data, true)};
+    Dataset dataset = load_split(files, encoder, cache);
+    if (is_verified) verify_content(files, dataset);
+    return dataset;
   };
   Splits splits{load(config.data.train), {}, {}};
   if (!config.data.dev.empty()) splits.dev = load(config.data.dev);
@@ -130,7 +133,7 @@ std::string report_of(const Splits& splits, const LabelTable& labels) {
 
 }  // namespace
 
-TrainingJob build_training_job(RunConfig config) {
+TrainingJob build_training_job(RunConfig config, bool is_verified) {
   check_run_config(config);
   const ComputeSettings compute = prepare_compute(config.run);
   const ModelFiles files = find_model_files(config.model.checkpoint);
@@ -145,7 +148,7 @@ TrainingJob build_training_job(RunConfig config) {
                                   .class_weights = parse_class_weights(config.train.class_weights),
                                   .label_smoothing = config.train.label_smoothing});
   task->choose_metric(config.eval.metric);
-  Splits splits = load_splits(config, tokenizer, encode_options(settings), *task, compute.threads);
+  Splits splits = load_splits(config, {*task, tokenizer, settings, compute.threads}, *task, is_verified);
   task->choose_metric(config.eval.metric);  // again, now that the labels are known
   const std::string seen = task->see_training_rows(splits.train);
   if (!seen.empty()) log::info(seen);

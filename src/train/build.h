@@ -67,6 +67,7 @@ struct ComputeSettings {
 ComputeSettings prepare_compute(const RunOptions& options);
 
 // Reads data and checkpoint and builds everything; writes nothing. Throws ConfigError, DataError, CheckpointError.
-TrainingJob build_training_job(RunConfig config);
+// `is_verified`: the content of data files is compared with what cached data sets were made of.
+TrainingJob build_training_job(RunConfig config, bool is_verified = false);
 
 }  // namespace bertft

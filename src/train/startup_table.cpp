@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/cpu_features.h"
-#include "core/files.h"
 #include "core/hash.h"
 #include "core/text.h"
 #include "core/version.h"
@@ -78,9 +77,9 @@ std::string run_json(const TrainingJob& job) {
   json["seed"] = job.config.run.seed;
   json["checkpoint"] = {{"path", job.loaded.weights_path}, {"checksum", hash_text(job.loaded.checksum)}};
   const auto add_data = [&](const char* split, const StringList& paths, const Dataset& dataset) {
-    uint64_t hash = 0;  // of all files, each seeded with those before it
-    for (const std::string& file : dataset.notes().paths) hash = hash64(read_file(file), hash);
-    json["data"][split] = {{"path", join(paths, ", ")}, {"rows", dataset.rows()}, {"hash", hash_text(hash)}};
+    const uint64_t hash = dataset.notes().read.content_hash;  // 0: data.max_rows left a part of the files unread
+    json["data"][split] = {{"path", join(paths, ", ")}, {"rows", dataset.rows()}};
+    if (hash != 0) json["data"][split]["hash"] = hash_text(hash);
   };
   add_data("train", job.config.data.train, job.train);
   if (job.dev) add_data("dev", job.dev_files.paths, *job.dev);
