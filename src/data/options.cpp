@@ -93,7 +93,8 @@ std::vector<Option> label_options(DataOptions& options) {
        .target = &options.labels,
        .help =
            "all labels in the order of their numbers, or a file with one a line; empty: those of the training rows, "
-           "sorted"},
+           "sorted",
+       .kind = OptionKind::kListOrPath},
       {.key = "label_map",
        .target = &options.label_map,
        .help = "label for a text in the file; texts that are not named here are labels as they are"},

@@ -10,13 +10,12 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/threads.h"
-#include "data/data_report.h"
-#include "data/dev_split.h"
 #include "ops/product_inputs.h"
 #include "optim/schedule.h"
 #include "tasks/registry.h"
 #include "train/data_files.h"
 #include "train/model_folder_reader.h"
+#include "train/splits.h"
 
 namespace bertft {
 namespace {
@@ -90,49 +89,6 @@ ComputeSettings prepare_compute(const RunOptions& options) {
   return compute;
 }
 
-namespace {
-
-// The splits of a run, with targets.
-struct Splits {
-  Dataset train;
-  std::optional<Dataset> dev;
-  std::optional<Dataset> test;
-};
-
-// Reads and encodes all files; finds the classes on the way.
-Splits load_splits(const RunConfig& config, const SplitEncoder& encoder, Task& task, bool is_verified) {
-  const DatasetCache cache(config.data.cache_dir);
-  if (!cache.problem().empty()) log::warn(cache.problem());
-  const auto load = [&](const StringList& paths) {
-    const SplitFiles files{paths, table_request(config.data, true)};
-    Dataset dataset = load_split(files, encoder, cache);
-    if (is_verified) verify_content(files, dataset);
-    return dataset;
-  };
-  Splits splits{load(config.data.train), {}, {}};
-  if (!config.data.dev.empty()) splits.dev = load(config.data.dev);
-  if (!config.data.test.empty()) splits.test = load(config.data.test);
-  for (const std::string& warning : task.prepare(splits.train)) log::warn(warning);
-  task.attach_targets(splits.train);
-  if (splits.dev) task.attach_targets(*splits.dev);
-  if (splits.test) task.attach_targets(*splits.test);
-  if (config.data.dev_fraction > 0) {
-    DevSplit parts = split_dev(splits.train, config.data.dev_fraction, static_cast<uint64_t>(config.run.seed));
-    splits.train = std::move(parts.train);
-    splits.dev = std::move(parts.dev);
-  }
-  return splits;
-}
-
-std::string report_of(const Splits& splits, const LabelTable& labels) {
-  std::vector<NamedSplit> named = {{"train", &splits.train}};
-  if (splits.dev) named.push_back({"dev", &*splits.dev});
-  if (splits.test) named.push_back({"test", &*splits.test});
-  return data_report(named, labels);
-}
-
-}  // namespace
-
 TrainingJob build_training_job(RunConfig config, bool is_verified) {
   check_run_config(config);
   const ComputeSettings compute = prepare_compute(config.run);
@@ -153,7 +109,7 @@ TrainingJob build_training_job(RunConfig config, bool is_verified) {
   const std::string seen = task->see_training_rows(splits.train);
   if (!seen.empty()) log::info(seen);
   settings.labels = task->labels().names();
-  std::string report = report_of(splits, task->labels());
+  std::string report = splits_report(splits, task->labels());
   TrainingJob job{.config = std::move(config),
                   .resolved = {},
                   .settings = std::move(settings),

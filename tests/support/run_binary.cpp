@@ -1,6 +1,7 @@
 #include "tests/support/run_binary.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ void redirect(const std::string& path, int flags, int target) {
   redirect(folder / "in", O_RDONLY, STDIN_FILENO);
   redirect(folder / "out", O_WRONLY | O_CREAT, STDOUT_FILENO);
   redirect(folder / "err", O_WRONLY | O_CREAT, STDERR_FILENO);
+  ::setenv("TMPDIR", folder.path().c_str(), 1);  // no run finds what another left, such as cached data sets
   for (const auto& [name, value] : request.environment) ::setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : request.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -46,9 +48,10 @@ RunResult run_program(const std::string& program, const RunRequest& request) {
   if (child < 0) throw std::runtime_error("fork failed");
   if (child == 0) become(program, request, folder);
   int status = 0;
-  ::waitpid(child, &status, 0);
+  rusage usage{};
+  ::wait4(child, &status, 0, &usage);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(folder / "out"),
-          read_file(folder / "err")};
+          read_file(folder / "err"), usage.ru_maxrss};
 }
 
 RunResult run_binary(const RunRequest& request) {

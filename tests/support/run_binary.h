@@ -1,6 +1,7 @@
 // Runs a program and keeps what it said: how system tests see the real executable.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@ struct RunResult {
   int exit_code = -1;  // 128 + signal when a signal ended it
   std::string out;
   std::string err;
+  int64_t peak_kib = 0;  // the largest resident memory it had
 };
 
 struct RunRequest {
