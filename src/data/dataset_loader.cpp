@@ -55,7 +55,8 @@ class Loader {
 
   std::optional<Dataset> keep(CacheWriter& writer, const DatasetArrays& arrays, const DataNotes& notes) {
     if (present_key() != key_) {
-      warnings_.push_back(shown_files(notes) + " changed while it was read; the data set is not kept in the cache");
+      warnings_.push_back(shown_files(notes.paths) +
+                          " changed while it was read; the data set is not kept in the cache");
       return std::nullopt;
     }
     if (!writer.commit(arrays, packed_notes(key_, notes))) return std::nullopt;

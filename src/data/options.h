@@ -15,8 +15,8 @@ struct ColumnNames {
   std::string text = "text";
   std::string text_pair = "";  // "" = single texts
   std::string label = "label";
-  StringList labels = {};  // several columns of 0 and 1, one per label; then `label` does not count
   std::string id = "";     // "" = none; only copied to the output
+  StringList labels = {};  // several columns of 0 and 1, one per label; then `label` does not count
 };
 
 struct DataOptions {

@@ -11,23 +11,12 @@
 #include "data/read_notes.h"
 
 namespace bertft {
-namespace {
-
-void log_notes(const std::string& name, int64_t rows, const ReadNotes& notes) {
+void log_reading(const std::vector<std::string>& files, int64_t rows, const ReadNotes& notes) {
+  const std::string name = shown_files(files);
   log::info(fmt::format("read {}: {} rows as {} ({}; {})", name, rows, notes.format, notes.format_reason,
                         notes.header_reason));
   for (const std::string& warning : read_warnings(notes)) log::warn(name + ": " + warning);
 }
-
-}  // namespace
-
-Table read_split(RowStream& stream) {
-  Table table = read_rest(stream);
-  log_notes(table.path(), table.rows(), table.notes());
-  return table;
-}
-
-Table read_split(const SplitFiles& files) { return read_split(*open_rows(files.paths, files.request)); }
 
 Dataset load_split(const SplitFiles& files, const SplitEncoder& encoder, const DatasetCache& cache) {
   const EncodeOptions options = encode_options(encoder.settings);
@@ -41,7 +30,7 @@ Dataset load_split(const SplitFiles& files, const SplitEncoder& encoder, const D
                    cache);
   for (const std::string& warning : loaded.warnings) log::warn(warning);
   const DataNotes& notes = loaded.dataset.notes();
-  log_notes(shown_files(notes), loaded.dataset.rows(), notes.read);
+  log_reading(notes.paths, loaded.dataset.rows(), notes.read);
   if (!loaded.cache_path.empty()) {
     log::info(fmt::format("dataset cache: {} {}", loaded.is_from_cache ? "taken from" : "kept in", loaded.cache_path));
   }
@@ -60,9 +49,9 @@ void verify_content(const SplitFiles& files, const Dataset& dataset) {
     throw DataError(
         fmt::format("{}: the content has hash {}, but the data set was made of content with hash {}, though "
                     "size, time of change and inode are the same. Touch the file, so that it is read again",
-                    shown_files(dataset.notes()), hash_text(now), hash_text(expected)));
+                    shown_files(dataset.notes().paths), hash_text(now), hash_text(expected)));
   }
-  log::info(fmt::format("verified {}: content hash {}", shown_files(dataset.notes()), hash_text(now)));
+  log::info(fmt::format("verified {}: content hash {}", shown_files(dataset.notes().paths), hash_text(now)));
 }
 
 EncodeOptions encode_options(const ModelSettings& settings) {

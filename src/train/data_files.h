@@ -24,10 +24,8 @@ struct SplitFiles {
   bool is_partial = false;  // the files hold rows of another split, too
 };
 
-// All rows in memory. Logs what the reader found worth saying (format chosen, repaired bytes, rows left out). Throws as
-// open_rows and RowStream::next.
-Table read_split(const SplitFiles& files);
-Table read_split(RowStream& stream);
+// Says what the reader found worth saying: format chosen, repaired bytes, rows left out.
+void log_reading(const std::vector<std::string>& files, int64_t rows, const ReadNotes& notes);
 
 // How the rows of all splits become data sets.
 struct SplitEncoder {
@@ -37,7 +35,8 @@ struct SplitEncoder {
   int threads = 1;
 };
 
-// The rows of a split as a data set without targets, out of the cache or read now. Logs and throws the same.
+// The rows of a split as a data set without targets, out of the cache or read now. Logs what was read, and faults
+// of the cache as warnings. Throws as load_dataset.
 Dataset load_split(const SplitFiles& files, const SplitEncoder& encoder, const DatasetCache& cache);
 
 // Reads the files of a split again. Throws DataError when their content is not what the data set was made of, and
