@@ -19,6 +19,7 @@ void apply_columns(ColumnNames& columns, const std::string& assignments) {
     if (equals == std::string::npos || target == nullptr) {
       throw ConfigError("--columns: '" + assignment + "' is not role=NAME; roles are text, text_pair, label, id");
     }
+    if (target == &columns.label) columns.labels.clear();
     *target = assignment.substr(equals + 1);
   }
 }

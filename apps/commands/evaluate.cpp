@@ -45,8 +45,8 @@ class EvaluateCommand final : public Command {
     files.request.is_pair_optional = opened.settings.is_pair_optional;
     apply_columns(files.request.columns, columns_);
     const Task& task = opened.model->task();
-    const RowEncoder encoder = task.row_encoder(opened.tokenizer, encode_options(opened.settings), TargetUse::kNeeded);
-    Dataset dataset = load_split(files, opened.tokenizer, encoder, compute.threads);
+    Dataset dataset =
+        load_split(files, {task, opened.tokenizer, opened.settings, compute.threads}, DatasetCache("none"));
     task.attach_targets(dataset);
     const RowOutputs outputs = compute_outputs(*opened.model, dataset, kDefaultEvalBatchTokens);
     const Evaluation evaluation = task.evaluate(outputs, dataset);

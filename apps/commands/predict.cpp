@@ -6,6 +6,7 @@
 #include "commands/columns.h"
 #include "commands/command.h"
 #include "core/error.h"
+#include "core/files.h"
 #include "core/log.h"
 #include "data/dataset_builder.h"
 #include "data/row_stream.h"
@@ -53,32 +54,49 @@ class PredictCommand final : public Command {
     log::start({.is_quiet = output_path_ == "-"});
     const ComputeSettings compute = prepare_compute(run_);
     const OpenedModel opened = open_model(model_folder_);
-    const Table table = read_rows(opened.settings);
-    const Task& task = opened.model->task();
-    const RowEncoder encoder = task.row_encoder(opened.tokenizer, encode_options(opened.settings), TargetUse::kIgnored);
-    const Dataset dataset = encode_table(table, opened.tokenizer, encoder, compute.threads);
-    const RowOutputs outputs = compute_outputs(*opened.model, dataset, kDefaultEvalBatchTokens);
-    write(table, task, outputs);
+    if (output_path_ == "-") {
+      write(opened, compute.threads, [](std::string_view text) { std::cout << text; });
+      if (!std::cout.flush()) throw ResourceError("cannot write to standard output");
+      return 0;
+    }
+    AtomicFile file(output_path_);
+    const int64_t rows = write(opened, compute.threads, [&](std::string_view text) { file.write(text); });
+    file.commit();
+    log::info(fmt::format("{} predictions: {}", rows, output_path_));
     return 0;
   }
 
  private:
-  Table read_rows(const ModelSettings& settings) {
+  std::unique_ptr<RowStream> open_input(const ModelSettings& settings) const {
     TableRequest request{.columns = settings.columns};
     request.is_pair_optional = settings.is_pair_optional;
     apply_columns(request.columns, columns_);
-    return data_path_ == "-" ? read_split(*stdin_rows(request)) : read_split({{data_path_}, request});
+    return data_path_ == "-" ? stdin_rows(request) : open_rows({data_path_}, request);
   }
 
-  void write(const Table& table, const Task& task, const RowOutputs& outputs) const {
-    if (output_path_ != "-") {
-      write_predictions_file(output_path_, table, task, outputs, format_);
-      log::info(fmt::format("{} predictions: {}", table.rows(), output_path_));
-      return;
+  // Reads, computes and writes piece by piece, so memory does not grow with the input. Returns the number of rows.
+  template <typename Sink>
+  int64_t write(const OpenedModel& opened, int threads, const Sink& sink) const {
+    const Task& task = opened.model->task();
+    const RowEncoder encoder = task.row_encoder(opened.tokenizer, encode_options(opened.settings), TargetUse::kIgnored);
+    const std::unique_ptr<RowStream> stream = open_input(opened.settings);
+    std::ostringstream text;
+    PredictionWriter writer(text, task, format_);
+    writer.write_header(stream->columns());
+    int64_t rows = 0;
+    while (const std::optional<Table> table = stream->next()) {
+      const Dataset dataset = encode_table(*table, opened.tokenizer, encoder, threads);
+      const RowOutputs outputs = compute_outputs(*opened.model, dataset, kDefaultEvalBatchTokens);
+      for (int64_t row = 0; row < table->rows(); ++row) writer.write_row(*table, row, outputs.row(row));
+      rows += table->rows();
+      sink(text.str());
+      text.str("");
     }
-    const int64_t replaced = write_predictions(std::cout, table, task, outputs, format_);
-    if (replaced > 0) log::warn(fmt::format("{} tabs or line breaks inside cells became blanks", replaced));
-    if (!std::cout.flush()) throw ResourceError("cannot write to standard output");
+    log_reading(stream->files(), rows, stream->notes());
+    if (const int64_t replaced = writer.replaced_characters(); replaced > 0) {
+      log::warn(fmt::format("{} tabs or line breaks inside cells became blanks", replaced));
+    }
+    return rows;
   }
 
   std::string model_folder_;

@@ -35,6 +35,7 @@ class TrainCommand final : public Command {
     app.add_flag("--overwrite", may_overwrite_, "replace the run in output.dir");
     app.add_option("--trace", requests_.trace_path, "write one JSON line per step to this file");
     app.add_option("--dump-step", dump_, "N FILE.safetensors: write logits and gradients of step N")->expected(2);
+    app.add_flag("--verify-data", verifies_data_, "read the data files even when they are cached, and compare");
     app.add_flag("--print-config", prints_config_, "print the resolved configuration with origins, and stop");
     resume_option_ =
         app.add_option("--resume", resume_path_,
@@ -67,7 +68,7 @@ class TrainCommand final : public Command {
     const std::optional<SavedState> saved = open_run(run_dir, resume, owner);
     if (saved) adopt_saved_run(saved->state, config);
     check_paths(config, run_dir);
-    TrainingJob job = build_training_job(std::move(config));
+    TrainingJob job = build_training_job(std::move(config), verifies_data_);
     check_dump_step(job.resolved.total_steps);
     TrainState state = saved ? restore_run(*saved, job) : initial_state(job);
     start_run(job, run_dir, state.step, owner);
@@ -192,6 +193,7 @@ class TrainCommand final : public Command {
   CLI::Option* resume_option_ = nullptr;
   bool may_overwrite_ = false;
   bool prints_config_ = false;
+  bool verifies_data_ = false;
   bool has_profile_ = false;
   TrainRequests requests_;
 };

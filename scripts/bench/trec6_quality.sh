@@ -2,16 +2,21 @@
 # Accuracy on TREC-6 (5,452 training rows, 500 test rows, coarse labels): MiniLM, batch 32, 3 epochs, several seeds.
 #   scripts/bench/trec6_quality.sh BINARY CHECKPOINT TREC_FOLDER [SEED...]      TREC_FOLDER holds TREC.train and TREC.test
 set -euo pipefail
-binary=$1 checkpoint=$(realpath "$2") source=$3
+binary=$1 checkpoint=$(realpath "$2") source=$(realpath "$3")
 shift 3
 seeds=("${@:-1}")
-here=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-python3 "$here/convert_trec6.py" "$source" "$work"
 cat > "$work/c.yaml" <<YAML
 model: {checkpoint: $checkpoint}
-data: {train: train.tsv, test: test.tsv}
+data:
+  train: $source/TREC.train
+  test: $source/TREC.test
+  format: tsv
+  delimiter: " "
+  max_splits: 1
+  columns: {text: "2", label: "1"}
+  label_pattern: "^([^:]+):"
 train: {epochs: 3, global_batch_size: 32}
 optimizer: {learning_rate: 5.0e-5, weight_decay: 0.01}
 schedule: {warmup_ratio: 0.1}

@@ -59,11 +59,14 @@ void refuse_if_not_built(const OptionTable& table, const std::string& key, const
 void make_paths_absolute(RunConfig& config) {
   for (const OptionTable& table : config.tables()) {
     for (const Option& option : table.options) {
-      if (option.kind != OptionKind::kPath) continue;
+      if (option.kind == OptionKind::kValue) continue;
       const auto make_absolute = [](std::string& path) {
         if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
       };
       if (auto* const* list = std::get_if<StringList*>(&option.target)) {
+        const bool is_plain =
+            option.kind == OptionKind::kListOrPath && ((*list)->size() != 1 || (*list)->front() == "auto");
+        if (is_plain) continue;
         std::for_each((*list)->begin(), (*list)->end(), make_absolute);
       } else {
         make_absolute(*std::get<std::string*>(option.target));
@@ -187,6 +190,12 @@ void check_run_config(const RunConfig& config) {
   frozen_stages(config.model.freeze);
   check_optimizer_options(config.optimizer, config.schedule);
   check_file_form(config.data);
+  if (!config.data.columns.labels.empty() && config.data.label_type != "multi") {
+    throw ConfigError("data.columns.labels: several columns of labels need data.label_type: multi");
+  }
+  if (!config.data.columns.labels.empty() && !config.data.labels.empty()) {
+    throw ConfigError("data.columns.labels and data.labels: the columns name the labels already; set one of the two");
+  }
   if (config.data.dev_fraction > 0 && !config.data.dev.empty()) {
     throw ConfigError(fmt::format("data.dev ({}) and data.dev_fraction ({}): set at most one of the two",
                                   join(config.data.dev, ", "), config.data.dev_fraction));

@@ -26,6 +26,7 @@ class Loader {
       for (const Option& option : table.options) {
         const std::string key = table.section.empty() ? option.key : table.section + "." + option.key;
         if (option.kind == OptionKind::kPath) path_keys_.insert(key);
+        if (option.kind == OptionKind::kListOrPath) list_or_path_keys_.insert(key);
       }
     }
   }
@@ -70,6 +71,7 @@ class Loader {
     } else {
       texts.push_back(finish(key, value));
     }
+    if (list_or_path_keys_.count(key) > 0 && texts.size() == 1 && texts[0] != "auto") texts[0] = absolute(texts[0]);
     assign(config_, key, texts, place(key_node));
     config_.origins[key] = place(key_node);
   }
@@ -92,8 +94,12 @@ class Loader {
 
   std::string finish(const std::string& key, const YAML::Node& node) const {
     const std::string text = expand(key, node);
-    const bool is_relative = path_keys_.count(key) > 0 && !text.empty() && !std::filesystem::path(text).is_absolute();
-    return is_relative ? (folder_ / text).lexically_normal().string() : text;
+    return path_keys_.count(key) > 0 ? absolute(text) : text;
+  }
+
+  std::string absolute(const std::string& path) const {
+    const bool is_relative = !path.empty() && !std::filesystem::path(path).is_absolute();
+    return is_relative ? (folder_ / path).lexically_normal().string() : path;
   }
 
   std::string expand(const std::string& key, const YAML::Node& node) const {
@@ -118,6 +124,7 @@ class Loader {
   std::string path_;
   std::filesystem::path folder_;
   std::set<std::string> path_keys_;
+  std::set<std::string> list_or_path_keys_;
   std::set<std::string> seen_;  // full keys
 };
 

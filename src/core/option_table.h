@@ -32,7 +32,8 @@ using OptionTarget = std::variant<bool*, int64_t*, double*, std::string*, AutoIn
 
 enum class OptionKind {
   kValue,
-  kPath,  // strings that name files: relative ones are relative to the YAML file
+  kPath,        // strings that name files: relative ones are relative to the YAML file
+  kListOrPath,  // a list of plain texts; a single text other than auto names a file
 };
 
 struct Option {

@@ -149,6 +149,23 @@ std::unique_ptr<ByteSource> memory_source(std::string content) {
   return std::make_unique<MemorySource>(std::move(content));
 }
 
+std::unique_ptr<ByteSource> hashed_source(std::unique_ptr<ByteSource> source, StreamHash& hash) {
+  class HashedSource final : public ByteSource {
+   public:
+    HashedSource(std::unique_ptr<ByteSource> source, StreamHash& hash) : source_(std::move(source)), hash_(hash) {}
+    size_t read(char* to, size_t bytes) override {
+      const size_t got = source_->read(to, bytes);
+      hash_.add(to, got);
+      return got;
+    }
+
+   private:
+    std::unique_ptr<ByteSource> source_;
+    StreamHash& hash_;
+  };
+  return std::make_unique<HashedSource>(std::move(source), hash);
+}
+
 std::string read_all(ByteSource& source) {
   constexpr size_t kPart = 1 << 16;
   std::string content;

@@ -9,6 +9,8 @@
 #include <memory>
 #include <string>
 
+#include "core/hash.h"
+
 namespace bertft {
 
 class ByteSource {
@@ -41,6 +43,9 @@ std::unique_ptr<ByteSource> file_source(const std::string& path, FileCalls& call
 std::unique_ptr<ByteSource> stdin_source();
 
 std::unique_ptr<ByteSource> memory_source(std::string content);
+
+// Passes `source` on and adds what is read to `hash`, which must outlive it.
+std::unique_ptr<ByteSource> hashed_source(std::unique_ptr<ByteSource> source, StreamHash& hash);
 
 // All that is left in a source.
 std::string read_all(ByteSource& source);

@@ -23,14 +23,17 @@ std::vector<WantedColumn> wanted_columns(const TableRequest& request) {
   const ColumnNames& columns = request.columns;
   std::vector<WantedColumn> wanted = {{"text", columns.text, true}};
   if (!columns.text_pair.empty()) wanted.push_back({"text_pair", columns.text_pair, !request.is_pair_optional});
-  if (!columns.label.empty()) wanted.push_back({"label", columns.label, request.needs_label});
+  for (const std::string& name : columns.labels) wanted.push_back({"labels", name, request.needs_label});
+  if (!columns.label.empty() && columns.labels.empty()) {
+    wanted.push_back({"label", columns.label, request.needs_label});
+  }
   if (!columns.id.empty()) wanted.push_back({"id", columns.id, request.needs_label});
   return wanted;
 }
 
 void check_request(const TableRequest& request, const std::vector<WantedColumn>& wanted) {
   if (request.columns.text.empty()) throw ConfigError("data.columns.text is empty: name the column of the text");
-  if (request.needs_label && request.columns.label.empty()) {
+  if (request.needs_label && request.columns.label.empty() && request.columns.labels.empty()) {
     throw ConfigError("data.columns.label is empty: name the column of the label");
   }
   for (size_t a = 0; a < wanted.size(); ++a) {
@@ -77,7 +80,7 @@ class Planner {
     std::vector<std::string> missing;
     for (const WantedColumn& one : wanted_) {
       const int index = may_be_positions ? index_in_header(one.name) : index_of_name(one.name);
-      role_of(plan.roles, one.role) = index;
+      set_role(plan.roles, one.role, index);
       if (index < 0 && one.is_required) {
         missing.push_back(
             fmt::format("'{}' (data.columns.{}){}", excerpt(one.name), one.role, nearest_hint(one.name, cells_)));
@@ -114,10 +117,12 @@ class Planner {
   }
   int64_t occurrences(const std::string& name) const { return std::count(cells_.begin(), cells_.end(), name); }
 
-  static int& role_of(ColumnRoles& roles, const std::string& role) {
-    if (role == "text") return roles.text;
-    if (role == "text_pair") return roles.text_pair;
-    return role == "label" ? roles.label : roles.id;
+  static void set_role(ColumnRoles& roles, const std::string& role, int index) {
+    if (role == "text") roles.text = index;
+    if (role == "text_pair") roles.text_pair = index;
+    if (role == "label") roles.label = index;
+    if (role == "id") roles.id = index;
+    if (role == "labels" && index >= 0) roles.labels.push_back(index);
   }
 
   int index_of_name(const std::string& name) const {
@@ -148,7 +153,7 @@ class Planner {
                                     excerpt(one.name), occurrences(one.name)));
       }
       const int index = index_in_header(one.name);
-      role_of(plan.roles, one.role) = index;
+      set_role(plan.roles, one.role, index);
       if (index < 0 && one.is_required) missing.push_back(one);
     }
     if (!missing.empty()) throw_missing(missing);
@@ -164,8 +169,8 @@ class Planner {
       const bool is_there = index && *index < static_cast<int>(cells_.size());
       if (!is_there && one.is_required) throw_no_position(one);
       if (!is_there) continue;
-      role_of(plan.roles, one.role) = *index;
-      plan.names[static_cast<size_t>(*index)] = one.role;
+      set_role(plan.roles, one.role, *index);
+      plan.names[static_cast<size_t>(*index)] = one.role == "labels" ? one.name : one.role;
     }
     return plan;
   }

@@ -18,7 +18,6 @@ struct UnknownCharacter {
 
 struct DataNotes {
   std::vector<std::string> paths;        // of the files, in reading order
-  std::vector<uint64_t> content_hashes;  // StreamHash of each file's bytes, as far as they were read; [] = not known
   ReadNotes read;                        // of all files
   bool is_pair = false;                  // rows have two texts
   std::string label_column;              // its name; "" = none
@@ -29,10 +28,10 @@ struct DataNotes {
 };
 
 // The files as a message about all of them names them: "a.tsv", "a.tsv and 3 more files".
-inline std::string shown_files(const DataNotes& notes) {
-  if (notes.paths.empty()) return "data in memory";
-  if (notes.paths.size() == 1) return notes.paths[0];
-  return notes.paths[0] + " and " + std::to_string(notes.paths.size() - 1) + " more files";
+inline std::string shown_files(const std::vector<std::string>& paths) {
+  if (paths.empty()) return "data in memory";
+  if (paths.size() == 1) return paths[0];
+  return paths[0] + " and " + std::to_string(paths.size() - 1) + " more files";
 }
 
 }  // namespace bertft

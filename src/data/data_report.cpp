@@ -28,7 +28,7 @@ std::string rows_line(const NamedSplit& split) {
   const ReadNotes& read = dataset.notes().read;
   const TextCounts counts = count_texts(dataset);
   std::string line = fmt::format("{}: {} of {} ({}; {}", split.name, counted(dataset.rows(), "row"),
-                                 shown_files(dataset.notes()), read.format, read.header_reason);
+                                 shown_files(dataset.notes().paths), read.format, read.header_reason);
   if (read.is_cut_by_max_rows) line += "; cut by data.max_rows";
   line += ")";
   if (counts.empty > 0) line += fmt::format(", {} with an empty text", with_thousands(counts.empty));

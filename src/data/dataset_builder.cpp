@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "data/cache_writer.h"
+#include "data/label_reader.h"
+
 namespace bertft {
 namespace {
 
@@ -29,8 +32,8 @@ void drop_what_says_nothing(DatasetArrays& arrays) {
 
 }  // namespace
 
-DatasetBuilder::DatasetBuilder(const Tokenizer& tokenizer, RowEncoder encoder, int threads)
-    : tokenizer_(tokenizer), encoder_(std::move(encoder)), threads_(threads) {
+DatasetBuilder::DatasetBuilder(const Tokenizer& tokenizer, RowEncoder encoder, int threads, CacheWriter* writer)
+    : tokenizer_(tokenizer), encoder_(std::move(encoder)), threads_(threads), writer_(writer) {
   arrays_.part_offsets = arrays_.target_offsets = {0};
 }
 
@@ -44,16 +47,19 @@ void DatasetBuilder::add(const Table& table) {
 // Labels are kept as written: what they mean is decided when targets are attached, so that the same ids serve all.
 void DatasetBuilder::append_labels(const Table& table) {
   notes_.is_pair = table.roles().text_pair >= 0;
-  const int column = table.roles().label;
-  if (column < 0) return;
-  notes_.label_column = table.columns()[static_cast<size_t>(column)];
+  std::vector<int> columns = table.roles().labels;
+  if (columns.empty()) columns = {table.roles().label};
+  if (columns.front() < 0) return;
+  notes_.label_column = table.columns()[static_cast<size_t>(columns.front())];
   for (int64_t row = 0; row < table.rows(); ++row) {
-    if (table.is_missing(row, column)) {
+    if (columns.size() == 1 && table.is_missing(row, columns.front())) {
       arrays_.label_texts.push_back(-1);
       continue;
     }
+    std::string text(table.cell(row, columns.front()));
+    for (size_t i = 1; i < columns.size(); ++i) (text += kColumnSeparator) += table.cell(row, columns[i]);
     const auto [entry, is_new] =
-        label_numbers_.emplace(table.label(row), static_cast<int32_t>(notes_.label_texts.size()));
+        label_numbers_.emplace(std::move(text), static_cast<int32_t>(notes_.label_texts.size()));
     if (is_new) notes_.label_texts.push_back(entry->first);
     arrays_.label_texts.push_back(entry->second);
   }
@@ -79,8 +85,16 @@ void DatasetBuilder::append(DatasetArrays& encoded) {
   append_all(arrays_.targets, encoded.targets);
   append_all(arrays_.features, encoded.features);
   if (encoded.feature_width > 0) arrays_.feature_width = encoded.feature_width;
-  append_all(arrays_.ids, encoded.ids);
-  ids_ += static_cast<int64_t>(encoded.ids.size());
+  append_ids(encoded.ids);
+}
+
+void DatasetBuilder::append_ids(const std::vector<int32_t>& ids) {
+  ids_ += static_cast<int64_t>(ids.size());
+  if (writer_ != nullptr && writer_->is_good()) {
+    if (writer_->append_ids(ids)) return;
+    arrays_.ids = writer_->take_back();
+  }
+  append_all(arrays_.ids, ids);
 }
 
 DatasetArrays DatasetBuilder::take_arrays() {

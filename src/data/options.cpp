@@ -80,6 +80,9 @@ std::vector<Option> column_options(DataOptions& options) {
        .target = &options.columns.text_pair,
        .help = "column of the second text of a pair; empty for single texts"},
       {.key = "columns.label", .target = &options.columns.label, .help = "column of the label"},
+      {.key = "columns.labels",
+       .target = &options.columns.labels,
+       .help = "several columns of 0 and 1, one per label, instead of columns.label; needs label_type: multi"},
       {.key = "columns.id", .target = &options.columns.id, .help = "column that identifies a row; empty for none"},
   };
 }
@@ -90,7 +93,8 @@ std::vector<Option> label_options(DataOptions& options) {
        .target = &options.labels,
        .help =
            "all labels in the order of their numbers, or a file with one a line; empty: those of the training rows, "
-           "sorted"},
+           "sorted",
+       .kind = OptionKind::kListOrPath},
       {.key = "label_map",
        .target = &options.label_map,
        .help = "label for a text in the file; texts that are not named here are labels as they are"},
@@ -105,6 +109,11 @@ std::vector<Option> label_options(DataOptions& options) {
        .target = &options.unknown_label,
        .help = "rows with a label that is none of the labels, or without one: error, or skip and count them",
        .choices = {"error", "skip"}},
+      {.key = "cache_dir",
+       .target = &options.cache_dir,
+       .help =
+           "folder that keeps tokenized files for the next start, best on a local disk: none for no cache, empty for "
+           "bert_finetune-cache-UID in $TMPDIR or /tmp"},
       {.key = "dev_fraction",
        .target = &options.dev_fraction,
        .help = "part of the training rows that becomes dev, chosen by text and seed; 0 for none",
@@ -118,7 +127,7 @@ std::vector<Option> label_options(DataOptions& options) {
 LabelSettings label_settings(const DataOptions& options) {
   return {.type = parse_label_type(options.label_type),
           .given = options.labels,
-          .columns = {},
+          .columns = options.columns.labels,
           .map = options.label_map,
           .pattern = options.label_pattern,
           .unknown = parse_unknown_label(options.unknown_label)};
@@ -161,9 +170,6 @@ OptionTable data_option_table(DataOptions& options) {
   for (Option& option : form_options(options)) table.options.push_back(std::move(option));
   for (Option& option : column_options(options)) table.options.push_back(std::move(option));
   for (Option& option : label_options(options)) table.options.push_back(std::move(option));
-  table.not_in_this_build = {
-      {"cache_dir", "texts are tokenized at each start"},
-  };
   return table;
 }
 

@@ -15,7 +15,8 @@ struct ColumnNames {
   std::string text = "text";
   std::string text_pair = "";  // "" = single texts
   std::string label = "label";
-  std::string id = "";  // "" = none; only copied to the output
+  std::string id = "";     // "" = none; only copied to the output
+  StringList labels = {};  // several columns of 0 and 1, one per label; then `label` does not count
 };
 
 struct DataOptions {
@@ -36,8 +37,9 @@ struct DataOptions {
   std::string label_pattern = "";  // regular expression whose first group is the label; "" = the whole cell
   std::string label_type = "single";
   std::string unknown_label = "error";
-  double dev_fraction = 0.0;  // of the training rows, split off to be dev; 0 = none
-  int64_t max_rows = 0;       // of each of train, dev and test, from the start; 0 = all
+  double dev_fraction = 0.0;   // of the training rows, split off to be dev; 0 = none
+  std::string cache_dir = "";  // "" = a folder in $TMPDIR or /tmp; "none" = no cache
+  int64_t max_rows = 0;        // of each of train, dev and test, from the start; 0 = all
 };
 
 // What of it says how label cells are read.

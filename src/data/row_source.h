@@ -37,6 +37,9 @@ std::unique_ptr<RowSource> open_file_rows(std::string path, std::unique_ptr<Byte
 std::unique_ptr<RowSource> open_folder_rows(const DataPath& folder, const TableRequest& request, SourcePlace place,
                                             ReadNotes& notes);
 
+// Takes a further file into notes.content_hash.
+void add_content_hash(ReadNotes& notes, uint64_t hash);
+
 // Adds `text` to `list`, whose parts are divided by "; ", unless it is there.
 void add_distinct(std::string& list, const std::string& text);
 

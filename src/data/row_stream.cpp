@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/rng.h"
 #include "core/text.h"
 #include "data/format.h"
 #include "data/row_sink.h"
@@ -63,16 +64,21 @@ class ListedRows final : public RowStream {
     first_file_ += static_cast<int32_t>(path.files.size());
     if (path.is_folder) return open_folder_rows(path, request_, place, notes_);
     if (!bytes) bytes = file_source(path.path);
-    return open_file_rows(path.path, std::move(bytes), request_, place, notes_, arena);
+    present_hash_.emplace();
+    return open_file_rows(path.path, hashed_source(std::move(bytes), *present_hash_), request_, place, notes_, arena);
   }
 
   // Goes on to the next path, if one is left and wanted.
   void open_next() {
     ++present_;
     source_ = nullptr;
+    if (present_hash_) add_content_hash(notes_, present_hash_->value());
+    present_hash_.reset();
+    if (notes_.is_cut_by_max_rows) notes_.content_hash = 0;
     if (present_ >= paths_.size()) return;
     if (sink_->is_full()) {
       notes_.is_cut_by_max_rows = true;
+      notes_.content_hash = 0;
       return;
     }
     source_ = open_source(present_, nullptr, &columns_, next_table_->arena());
@@ -109,7 +115,8 @@ class ListedRows final : public RowStream {
   const std::shared_ptr<const FileList> files_;
   ReadNotes notes_;
   ColumnPlan columns_;
-  std::unique_ptr<RowSource> source_;  // of paths_[present_]; null at the end
+  std::optional<StreamHash> present_hash_;  // of the file that source_ reads; none for a folder
+  std::unique_ptr<RowSource> source_;       // of paths_[present_]; null at the end
   size_t present_ = 0;
   int32_t first_file_ = 0;  // of the next path
   std::optional<RowSink> sink_;
@@ -121,6 +128,10 @@ class ListedRows final : public RowStream {
 void add_distinct(std::string& list, const std::string& text) {
   if (("; " + list + "; ").find("; " + text + "; ") != std::string::npos) return;
   list += (list.empty() ? "" : "; ") + text;
+}
+
+void add_content_hash(ReadNotes& notes, uint64_t hash) {
+  notes.content_hash = notes.content_hash == 0 ? hash : mix64(notes.content_hash ^ mix64(hash));
 }
 
 std::unique_ptr<RowStream> open_rows(const std::vector<std::string>& paths, const TableRequest& request) {

@@ -20,6 +20,7 @@ struct ColumnRoles {
   int text_pair = -1;
   int label = -1;
   int id = -1;
+  std::vector<int> labels = {};  // of columns.labels, in its order; empty unless all are there
   bool operator==(const ColumnRoles&) const = default;
 };
 
@@ -32,7 +33,10 @@ struct ReadNotes {
   std::string encoding;       // "utf-8", "utf-16le", "utf-16be", "gb18030"
   bool has_header = false;
   bool has_byte_order_mark = false;
-  bool is_cut_by_max_rows = false;                 // rows behind data.max_rows were not looked at
+  bool is_cut_by_max_rows = false;  // rows behind data.max_rows were not looked at
+  // Of all bytes of the files, in order; 0 = not known, since not all were read (max_rows). StreamHash for a single
+  // file.
+  uint64_t content_hash = 0;
   int64_t files = 0;                               // opened
   int64_t lines = 0;                               // read, the header line included
   int64_t crlf_lines = 0;                          // of them, those that end in CR LF

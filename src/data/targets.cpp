@@ -76,11 +76,11 @@ class RowSorter {
   }
 
   void throw_faults() const {
-    missing_.throw_if_any(fmt::format("{}: {} of {} rows have no label", shown_files(dataset_.notes()),
+    missing_.throw_if_any(fmt::format("{}: {} of {} rows have no label", shown_files(dataset_.notes().paths),
                                       with_thousands(missing_.count()), with_thousands(dataset_.rows())),
                           "Fill " + column_of(dataset_) + " or remove these rows");
     const bool is_real = reader_.settings().type == LabelType::kReal;
-    wrong_.throw_if_any(fmt::format("{}: {} of {} rows have a label that {}: {}", shown_files(dataset_.notes()),
+    wrong_.throw_if_any(fmt::format("{}: {} of {} rows have a label that {}: {}", shown_files(dataset_.notes().paths),
                                     with_thousands(wrong_.count()), with_thousands(dataset_.rows()),
                                     is_real ? "is no number" : "training lacks", shown_wrong()),
                         is_real ? "Mend or remove these rows"
@@ -192,10 +192,10 @@ LabelTable find_labels(const Dataset& training, const LabelReader& reader) {
   const std::string cut =
       training.notes().read.is_cut_by_max_rows ? "; data.max_rows took only the first rows of the file" : "";
   if (names.empty())
-    throw DataError(shown_files(training.notes()) + ": no row has a label" + cut + ". Check data.columns.label");
+    throw DataError(shown_files(training.notes().paths) + ": no row has a label" + cut + ". Check data.columns.label");
   throw DataError(fmt::format(
       "{}: all {} rows have the label '{}', and one class cannot be told from another{}. Check data.columns.label",
-      shown_files(training.notes()), with_thousands(training.rows()), excerpt(names[0]), cut));
+      shown_files(training.notes().paths), with_thousands(training.rows()), excerpt(names[0]), cut));
 }
 
 std::vector<std::string> label_warnings(const Dataset& training, const LabelReader& reader, const LabelTable& labels) {
@@ -229,7 +229,7 @@ void attach_targets(Dataset& dataset, const LabelReader& reader, const LabelTabl
         "{}: no row is left: {} of {} have no label, {} one that training lacks{}. Check "
         "data.columns.label, data.labels "
         "and data.label_map",
-        shown_files(dataset.notes()), with_thousands(left_out.missing_label), with_thousands(dataset.rows()),
+        shown_files(dataset.notes().paths), with_thousands(left_out.missing_label), with_thousands(dataset.rows()),
         with_thousands(left_out.unknown_label), left_out.shown.empty() ? "" : " (" + left_out.shown + ")"));
   }
   set_targets(dataset, sorter, reader.settings().type);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/text.h"
 #include "data/row_source.h"
 
@@ -158,6 +159,7 @@ class FolderRows final : public RowSource {
     add_distinct(notes_.encoding, loaded.encoding);
     notes_.has_byte_order_mark |= loaded.has_mark;
     ++notes_.files;
+    add_content_hash(notes_, hash64(loaded.text));
     sink.begin_file(path, first_file_ + static_cast<int32_t>(next_), {});
     Record record{.line = 1, .cells = {table.arena().copy(loaded.text)}, .text = {}, .raw = {}, .fault = {}};
     record.text = record.cells.front();

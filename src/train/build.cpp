@@ -14,13 +14,12 @@
 #include "core/hash.h"
 #include "core/log.h"
 #include "core/threads.h"
-#include "data/data_report.h"
-#include "data/dev_split.h"
 #include "ops/product_inputs.h"
 #include "optim/schedule.h"
 #include "tasks/registry.h"
 #include "train/data_files.h"
 #include "train/model_folder_reader.h"
+#include "train/splits.h"
 
 namespace bertft {
 namespace {
@@ -115,9 +114,8 @@ std::vector<std::pair<std::string, std::variant<int64_t, std::string>>> resolved
 std::map<std::string, std::string> TrainingJob::data_hashes() const {
   std::map<std::string, std::string> hashes;
   const auto add = [&](const char* split, const Dataset& dataset) {
-    uint64_t hash = 0;  // of all files, each seeded with those before it
-    for (const std::string& file : dataset.notes().paths) hash = hash64(read_file(file), hash);
-    hashes[split] = hash_text(hash);
+    const uint64_t hash = dataset.notes().read.content_hash;
+    if (hash != 0) hashes[split] = hash_text(hash);
   };
   add("train", train);
   if (dev) add("dev", *dev);
@@ -125,47 +123,7 @@ std::map<std::string, std::string> TrainingJob::data_hashes() const {
   return hashes;
 }
 
-namespace {
-
-// The splits of a run, with targets.
-struct Splits {
-  Dataset train;
-  std::optional<Dataset> dev;
-  std::optional<Dataset> test;
-};
-
-// Reads and encodes all files; finds the classes on the way.
-Splits load_splits(const RunConfig& config, const Tokenizer& tokenizer, const EncodeOptions& options, Task& task,
-                   int threads) {
-  const RowEncoder encoder = task.row_encoder(tokenizer, options, TargetUse::kNeeded);
-  const auto load = [&](const StringList& paths) {
-    return load_split({paths, table_request(config.data, true)}, tokenizer, encoder, threads);
-  };
-  Splits splits{load(config.data.train), {}, {}};
-  if (!config.data.dev.empty()) splits.dev = load(config.data.dev);
-  if (!config.data.test.empty()) splits.test = load(config.data.test);
-  for (const std::string& warning : task.prepare(splits.train)) log::warn(warning);
-  task.attach_targets(splits.train);
-  if (splits.dev) task.attach_targets(*splits.dev);
-  if (splits.test) task.attach_targets(*splits.test);
-  if (config.data.dev_fraction > 0) {
-    DevSplit parts = split_dev(splits.train, config.data.dev_fraction, static_cast<uint64_t>(config.run.seed));
-    splits.train = std::move(parts.train);
-    splits.dev = std::move(parts.dev);
-  }
-  return splits;
-}
-
-std::string report_of(const Splits& splits, const LabelTable& labels) {
-  std::vector<NamedSplit> named = {{"train", &splits.train}};
-  if (splits.dev) named.push_back({"dev", &*splits.dev});
-  if (splits.test) named.push_back({"test", &*splits.test});
-  return data_report(named, labels);
-}
-
-}  // namespace
-
-TrainingJob build_training_job(RunConfig config) {
+TrainingJob build_training_job(RunConfig config, bool is_verified) {
   check_run_config(config);
   const ComputeSettings compute = prepare_compute(config.run);
   const ModelFiles files = find_model_files(config.model.checkpoint);
@@ -180,12 +138,12 @@ TrainingJob build_training_job(RunConfig config) {
                                   .class_weights = parse_class_weights(config.train.class_weights),
                                   .label_smoothing = config.train.label_smoothing});
   task->choose_metric(config.eval.metric);
-  Splits splits = load_splits(config, tokenizer, encode_options(settings), *task, compute.threads);
+  Splits splits = load_splits(config, {*task, tokenizer, settings, compute.threads}, *task, is_verified);
   task->choose_metric(config.eval.metric);  // again, now that the labels are known
   const std::string seen = task->see_training_rows(splits.train);
   if (!seen.empty()) log::info(seen);
   settings.labels = task->labels().names();
-  std::string report = report_of(splits, task->labels());
+  std::string report = splits_report(splits, task->labels());
   TrainingJob job{.config = std::move(config),
                   .resolved = {},
                   .settings = std::move(settings),

@@ -65,7 +65,7 @@ struct TrainingJob {
   std::unique_ptr<Optimizer> optimizer = {};
   std::unique_ptr<Sampler> sampler = {};
 
-  // Split -> hash of the content of its files.
+  // Split -> hash of the content of its files; not for one of which data.max_rows left a part unread.
   std::map<std::string, std::string> data_hashes() const;
 };
 
@@ -80,6 +80,7 @@ struct ComputeSettings {
 ComputeSettings prepare_compute(const RunOptions& options);
 
 // Reads data and checkpoint and builds everything; writes nothing. Throws ConfigError, DataError, CheckpointError.
-TrainingJob build_training_job(RunConfig config);
+// `is_verified`: the content of data files is compared with what cached data sets were made of.
+TrainingJob build_training_job(RunConfig config, bool is_verified = false);
 
 }  // namespace bertft

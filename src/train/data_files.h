@@ -7,6 +7,7 @@
 
 #include "data/columns.h"
 #include "data/dataset.h"
+#include "data/dataset_cache.h"
 #include "data/row_encoder.h"
 #include "data/row_stream.h"
 #include "data/table.h"
@@ -23,14 +24,24 @@ struct SplitFiles {
   bool is_partial = false;  // the files hold rows of another split, too
 };
 
-// All rows in memory. Logs what the reader found worth saying (format chosen, repaired bytes, rows left out). Throws as
-// open_rows and RowStream::next.
-Table read_split(const SplitFiles& files);
-Table read_split(RowStream& stream);
+// Says what the reader found worth saying: format chosen, repaired bytes, rows left out.
+void log_reading(const std::vector<std::string>& files, int64_t rows, const ReadNotes& notes);
 
-// The rows of a split as a data set without targets; their texts pass through memory chunk by chunk. Logs and throws
-// the same.
-Dataset load_split(const SplitFiles& files, const Tokenizer& tokenizer, const RowEncoder& encoder, int threads);
+// How the rows of all splits become data sets.
+struct SplitEncoder {
+  const Task& task;
+  const Tokenizer& tokenizer;
+  const ModelSettings& settings;
+  int threads = 1;
+};
+
+// The rows of a split as a data set without targets, out of the cache or read now. Logs what was read, and faults
+// of the cache as warnings. Throws as load_dataset.
+Dataset load_split(const SplitFiles& files, const SplitEncoder& encoder, const DatasetCache& cache);
+
+// Reads the files of a split again. Throws DataError when their content is not what the data set was made of, and
+// ConfigError when that is not known (data.max_rows).
+void verify_content(const SplitFiles& files, const Dataset& dataset);
 
 // The encode options that a model's settings imply.
 EncodeOptions encode_options(const ModelSettings& settings);

@@ -102,6 +102,8 @@ void read_file_settings(const Json& json, const std::string& path, ModelSettings
   settings.columns.text_pair = field<std::string>(columns, "text_pair", path);
   settings.columns.label = field<std::string>(columns, "label", path);
   settings.columns.id = field<std::string>(columns, "id", path);
+  if (columns.contains("labels")) settings.columns.labels = field<StringList>(columns, "labels", path);
+  settings.label_settings.columns = settings.columns.labels;
   const Json length = field<Json>(json, "max_length", path);
   if (!length.is_number_integer() || length < kShortestLength || length > kLongestLength) {
     throw CheckpointError(fmt::format("{}: max_length is {}: an integer between {} and {} is needed", path,
@@ -153,6 +155,7 @@ std::string settings_text(const ModelSettings& settings) {
                      {"text_pair", settings.columns.text_pair},
                      {"label", settings.columns.label},
                      {"id", settings.columns.id}};
+  if (!settings.columns.labels.empty()) json["columns"]["labels"] = settings.columns.labels;
   const LabelSettings& labels = settings.label_settings;
   json["label_type"] = label_type_name(labels.type);
   json["label_map"] = Json::array();

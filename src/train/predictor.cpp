@@ -1,12 +1,6 @@
 #include "train/predictor.h"
 
-#include <fmt/format.h>
-
 #include <ostream>
-#include <sstream>
-
-#include "core/files.h"
-#include "core/log.h"
 
 namespace bertft {
 namespace {
@@ -67,14 +61,6 @@ int64_t write_predictions(std::ostream& out, const Table& table, const Task& tas
   writer.write_header(table.columns());
   for (int64_t row = 0; row < table.rows(); ++row) writer.write_row(table, row, outputs.row(row));
   return writer.replaced_characters();
-}
-
-void write_predictions_file(const std::string& path, const Table& table, const Task& task, const RowOutputs& outputs,
-                            const PredictionFormat& format) {
-  std::ostringstream text;
-  const int64_t replaced = write_predictions(text, table, task, outputs, format);
-  write_file_atomically(path, text.str());
-  if (replaced > 0) log::warn(fmt::format("{}: {} tabs or line breaks inside cells became blanks", path, replaced));
 }
 
 }  // namespace bertft

@@ -37,8 +37,4 @@ class PredictionWriter {
 int64_t write_predictions(std::ostream& out, const Table& table, const Task& task, const RowOutputs& outputs,
                           const PredictionFormat& format);
 
-// The same to a file, which appears whole or not at all. Logs replacements.
-void write_predictions_file(const std::string& path, const Table& table, const Task& task, const RowOutputs& outputs,
-                            const PredictionFormat& format);
-
 }  // namespace bertft

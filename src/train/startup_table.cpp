@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/cpu_features.h"
-#include "core/files.h"
 #include "core/hash.h"
 #include "core/text.h"
 #include "core/version.h"
@@ -78,7 +77,8 @@ std::string run_json(const TrainingJob& job) {
   json["checkpoint"] = {{"path", job.loaded.weights_path}, {"checksum", hash_text(job.loaded.checksum)}};
   const std::map<std::string, std::string> hashes = job.data_hashes();
   const auto add_data = [&](const char* split, const StringList& paths, const Dataset& dataset) {
-    json["data"][split] = {{"path", join(paths, ", ")}, {"rows", dataset.rows()}, {"hash", hashes.at(split)}};
+    json["data"][split] = {{"path", join(paths, ", ")}, {"rows", dataset.rows()}};
+    if (hashes.count(split) > 0) json["data"][split]["hash"] = hashes.at(split);
   };
   add_data("train", job.config.data.train, job.train);
   if (job.dev) add_data("dev", job.dev_files.paths, *job.dev);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ void redirect(const std::string& path, int flags, int target) {
   redirect(folder / "in", O_RDONLY, STDIN_FILENO);
   redirect(folder / "out", O_WRONLY | O_CREAT, STDOUT_FILENO);
   redirect(folder / "err", O_WRONLY | O_CREAT, STDERR_FILENO);
+  ::setenv("TMPDIR", folder.path().c_str(), 1);  // no run finds what another left, such as cached data sets
   for (const auto& [name, value] : request.environment) ::setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> arguments = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : request.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -63,10 +65,11 @@ bool RunningProgram::is_running() {
 std::string RunningProgram::err() const { return read_file(folder_ / "err"); }
 
 RunResult RunningProgram::wait() {
-  if (!has_ended_) ::waitpid(child_, &status_, 0);
+  rusage usage{};
+  if (!has_ended_) ::wait4(child_, &status_, 0, &usage);
   has_ended_ = true;
   const int code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
-  return {code, read_file(folder_ / "out"), err()};
+  return {code, read_file(folder_ / "out"), err(), usage.ru_maxrss};
 }
 
 RunResult run_program(const std::string& program, const RunRequest& request) {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@ struct RunResult {
   int exit_code = -1;  // 128 + signal when a signal ended it
   std::string out;
   std::string err;
+  int64_t peak_kib = 0;  // the largest resident memory it had
 };
 
 struct RunRequest {

@@ -1,9 +1,8 @@
-// The option table of section data: every key reaches its field, and what is not built is refused by name.
+// The option table of section data: every key reaches its field.
 #include "data/options.h"
 
 #include <set>
 
-#include "core/error.h"
 #include "tests/support/test.h"
 
 namespace bertft {
@@ -41,6 +40,7 @@ TEST_CASE("Every key of section data reaches its own field") {
   REQUIRE(options.columns.text == "columns.text");
   REQUIRE(options.columns.text_pair == "columns.text_pair");
   REQUIRE(options.columns.label == "columns.label");
+  REQUIRE(options.columns.labels == StringList{"columns.labels"});
   REQUIRE(options.columns.id == "columns.id");
   REQUIRE(options.labels == StringList{"labels"});
   REQUIRE(options.max_rows == 12);
@@ -49,16 +49,7 @@ TEST_CASE("Every key of section data reaches its own field") {
   REQUIRE(options.label_type == "real");
   REQUIRE(options.unknown_label == "skip");
   REQUIRE(options.dev_fraction == 0.25);
-}
-
-TEST_CASE("What section data refuses by name is no option, and each has a remedy") {
-  DataOptions options;
-  const OptionTable table = data_option_table(options);
-  REQUIRE(table.not_in_this_build.count("cache_dir") == 1);
-  for (const auto& [key, remedy] : table.not_in_this_build) {
-    REQUIRE_FALSE(remedy.empty());
-    for (const Option& option : table.options) REQUIRE(option.key != key);
-  }
+  REQUIRE(options.cache_dir == "cache_dir");
 }
 
 }  // namespace

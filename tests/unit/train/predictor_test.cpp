@@ -3,17 +3,12 @@
 
 #include <sstream>
 
-#include "core/error.h"
-#include "core/files.h"
 #include "data/reader.h"
 #include "tasks/text_classification.h"
 #include "tests/support/errors.h"
-#include "tests/support/temp_folder.h"
 
 namespace bertft {
 namespace {
-
-using test::TempFolder;
 
 RowOutputs outputs_of(int64_t rows) {
   RowOutputs outputs(rows);
@@ -62,17 +57,6 @@ TEST_CASE("Tabs and line breaks inside cells become blanks and are counted") {
   REQUIRE(first == "a\tn x\t0\t0\t0");
   REQUIRE(second == "\"b c\"\tp y\t1\t0\t1");
   REQUIRE(replaced == 5);  // two in the header, one and two in the rows
-}
-
-TEST_CASE("A file of predictions is published whole") {
-  const TempFolder folder;
-  const Table table = parse_table("in.tsv", "text\na\n", {});
-  const TextClassification task(TaskSettings{{}, StringList{"n", "p"}});
-  write_predictions_file(folder / "dev.tsv", table, task, outputs_of(1), {.digits = 0});
-  REQUIRE(read_file(folder / "dev.tsv") == "text\tprediction\tprobability\tprob_n\tprob_p\na\tn\t0\t0\t0\n");
-  REQUIRE_THAT(test::error_text<ResourceError>(
-                   [&] { write_predictions_file(folder / "no/dev.tsv", table, task, outputs_of(1), {}); }),
-               Catch::Contains("no/dev.tsv"));
 }
 
 }  // namespace
