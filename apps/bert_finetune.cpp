@@ -21,6 +21,7 @@ using bertft::ConfigError;
 std::vector<std::unique_ptr<Command>> all_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(bertft::make_train_command());
+  commands.push_back(bertft::make_check_command());
   commands.push_back(bertft::make_evaluate_command());
   commands.push_back(bertft::make_predict_command());
   commands.push_back(bertft::make_tokenize_command());

@@ -21,6 +21,7 @@ class Command {
 };
 
 std::unique_ptr<Command> make_train_command();
+std::unique_ptr<Command> make_check_command();
 std::unique_ptr<Command> make_evaluate_command();
 std::unique_ptr<Command> make_predict_command();
 std::unique_ptr<Command> make_tokenize_command();

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "commands/command.h"
+#include "config/rules.h"
 #include "config/yaml.h"
 #include "core/error.h"
 #include "core/files.h"

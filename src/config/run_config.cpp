@@ -16,11 +16,6 @@ std::string full_key_of(const OptionTable& table, const std::string& key) {
   return table.section.empty() ? key : table.section + "." + key;
 }
 
-std::string origin_of(const RunConfig& config, const std::string& key) {
-  const auto found = config.origins.find(key);
-  return found == config.origins.end() ? "default" : found->second;
-}
-
 std::vector<std::string> known_keys(const std::vector<OptionTable>& tables) {
   std::vector<std::string> keys;
   for (const OptionTable& table : tables) {
@@ -93,6 +88,11 @@ std::string describe(const OptionTable& table, const Option& option) {
 
 }  // namespace
 
+std::string origin_of(const RunConfig& config, const std::string& key) {
+  const auto found = config.origins.find(key);
+  return found == config.origins.end() ? "default" : found->second;
+}
+
 std::vector<OptionTable> RunConfig::tables() {
   return {run_option_table(run),     model_option_table(model),         data_option_table(data),
           train_option_table(train), optimizer_option_table(optimizer), schedule_option_table(schedule),
@@ -156,59 +156,6 @@ void apply_override(RunConfig& config, const std::string& assignment, const std:
   }
   config.origins[key] = origin;
   make_paths_absolute(config);
-}
-
-void check_run_config(const RunConfig& config) {
-  const auto need = [](const std::string& value, const char* key, const char* what) {
-    if (value.empty()) throw ConfigError(fmt::format("{}: not set; it names {}", key, what));
-  };
-  need(config.model.checkpoint, "model.checkpoint", "the folder of the checkpoint to fine-tune");
-  need(join(config.data.train, ""), "data.train", "the file of training rows");
-  need(config.output.dir, "output.dir", "the folder that the run writes to");
-  if (config.train.global_batch_size && config.train.batch_size_per_rank) {
-    throw ConfigError(fmt::format(
-        "train.global_batch_size ({}, {}) and train.batch_size_per_rank ({}, {}): set exactly one of the two",
-        *config.train.global_batch_size, origin_of(config, "train.global_batch_size"),
-        *config.train.batch_size_per_rank, origin_of(config, "train.batch_size_per_rank")));
-  }
-  const bool has_epochs = config.origins.count("train.epochs") > 0;
-  if (has_epochs && config.train.max_steps) {
-    throw ConfigError(fmt::format("train.epochs ({}, {}) and train.max_steps ({}, {}): set exactly one of the two",
-                                  config.train.epochs, origin_of(config, "train.epochs"), *config.train.max_steps,
-                                  origin_of(config, "train.max_steps")));
-  }
-  if (config.schedule.warmup_steps && config.origins.count("schedule.warmup_ratio") > 0) {
-    throw ConfigError("schedule.warmup_ratio and schedule.warmup_steps: set exactly one of the two");
-  }
-  if (config.schedule.warmup_steps && config.train.max_steps &&
-      *config.schedule.warmup_steps > *config.train.max_steps) {
-    throw ConfigError(
-        fmt::format("schedule.warmup_steps ({}) is larger than train.max_steps ({}): the learning rate "
-                    "would never reach its peak",
-                    *config.schedule.warmup_steps, *config.train.max_steps));
-  }
-  frozen_stages(config.model.freeze);
-  check_optimizer_options(config.optimizer, config.schedule);
-  check_file_form(config.data);
-  if (!config.data.columns.labels.empty() && config.data.label_type != "multi") {
-    throw ConfigError("data.columns.labels: several columns of labels need data.label_type: multi");
-  }
-  if (!config.data.columns.labels.empty() && !config.data.labels.empty()) {
-    throw ConfigError("data.columns.labels and data.labels: the columns name the labels already; set one of the two");
-  }
-  if (config.data.dev_fraction > 0 && !config.data.dev.empty()) {
-    throw ConfigError(fmt::format("data.dev ({}) and data.dev_fraction ({}): set at most one of the two",
-                                  join(config.data.dev, ", "), config.data.dev_fraction));
-  }
-  if (config.eval.early_stopping.patience && config.data.dev.empty() && config.data.dev_fraction <= 0) {
-    throw ConfigError(fmt::format(
-        "eval.early_stopping.patience ({}): early stopping watches the dev metric, but there is no data.dev",
-        origin_of(config, "eval.early_stopping.patience")));
-  }
-  if (!config.data.columns.text_pair.empty() && config.data.columns.text_pair == config.data.columns.text) {
-    throw ConfigError(
-        fmt::format("data.columns.text and data.columns.text_pair are the same column '{}'", config.data.columns.text));
-  }
 }
 
 std::map<std::string, std::string> config_values(RunConfig& config) {

@@ -42,8 +42,8 @@ void assign(RunConfig& config, const std::string& full_key, const StringMap& map
 // Whether the key is one that is written as a map.
 bool is_map_key(RunConfig& config, const std::string& full_key);
 
-// Rules between options. Throws ConfigError naming keys, values and rule.
-void check_run_config(const RunConfig& config);
+// Where a key's value came from: "default", "c.yaml:12", "--set".
+std::string origin_of(const RunConfig& config, const std::string& key);
 
 // Full key -> value as YAML writes it, of every option.
 std::map<std::string, std::string> config_values(RunConfig& config);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "config/rules.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/text.h"
@@ -20,8 +21,8 @@ constexpr int kDeepestLevel = 4;  // sections have two; also stops at a document
 // Walks one document and assigns every scalar and list of scalars to the option of its full key.
 class Loader {
  public:
-  Loader(RunConfig& config, const std::string& path)
-      : config_(config), path_(path), folder_(std::filesystem::absolute(path).parent_path()) {
+  Loader(RunConfig& config, const std::string& path, std::vector<std::string>& faults)
+      : config_(config), path_(path), faults_(faults), folder_(std::filesystem::absolute(path).parent_path()) {
     for (const OptionTable& table : config.tables()) {
       for (const Option& option : table.options) {
         const std::string key = table.section.empty() ? option.key : table.section + "." + option.key;
@@ -46,17 +47,25 @@ class Loader {
 
   void walk(const YAML::Node& map, const std::string& prefix, int level) {
     for (const auto& pair : map) {
-      if (!pair.first.IsScalar()) fail(pair.first, "a key must be a plain text");
-      const std::string key = prefix.empty() ? pair.first.Scalar() : prefix + "." + pair.first.Scalar();
-      if (!seen_.insert(key).second) fail(pair.first, "key '" + key + "' is set twice");
-      if (level > kDeepestLevel) fail(pair.first, "sections are nested too deeply");
-      if (pair.second.IsMap() && is_map_key(config_, key)) {
-        set_map(key, pair.first, pair.second);
-      } else if (pair.second.IsMap()) {
-        walk(pair.second, key, level + 1);
-      } else {
-        set(key, pair.first, pair.second);
+      try {
+        take(pair.first, pair.second, prefix, level);
+      } catch (const ConfigError& failure) {
+        faults_.push_back(failure.what());
       }
+    }
+  }
+
+  void take(const YAML::Node& key_node, const YAML::Node& value, const std::string& prefix, int level) {
+    if (!key_node.IsScalar()) fail(key_node, "a key must be a plain text");
+    const std::string key = prefix.empty() ? key_node.Scalar() : prefix + "." + key_node.Scalar();
+    if (!seen_.insert(key).second) fail(key_node, "key '" + key + "' is set twice");
+    if (level > kDeepestLevel) fail(key_node, "sections are nested too deeply");
+    if (value.IsMap() && is_map_key(config_, key)) {
+      set_map(key, key_node, value);
+    } else if (value.IsMap()) {
+      walk(value, key, level + 1);
+    } else {
+      set(key, key_node, value);
     }
   }
 
@@ -122,6 +131,7 @@ class Loader {
 
   RunConfig& config_;
   std::string path_;
+  std::vector<std::string>& faults_;
   std::filesystem::path folder_;
   std::set<std::string> path_keys_;
   std::set<std::string> list_or_path_keys_;
@@ -143,6 +153,13 @@ std::string quoted_if_needed(const std::string& text) {
 }  // namespace
 
 RunConfig load_run_config(const std::string& path) {
+  std::vector<std::string> faults;
+  RunConfig config = load_run_config(path, faults);
+  if (!faults.empty()) throw ConfigError(join_faults(path, faults));
+  return config;
+}
+
+RunConfig load_run_config(const std::string& path, std::vector<std::string>& faults) {
   std::string text;
   try {
     text = read_file(path);
@@ -155,7 +172,7 @@ RunConfig load_run_config(const std::string& path) {
     if (documents.size() > 1) {
       throw ConfigError(fmt::format("{}: the file holds {} documents; one is needed", path, documents.size()));
     }
-    Loader(config, path).load(documents.empty() ? YAML::Node() : documents.front());
+    Loader(config, path, faults).load(documents.empty() ? YAML::Node() : documents.front());
   } catch (const YAML::Exception& failure) {
     throw ConfigError(fmt::format("{}:{}: not valid YAML: {}", path, failure.mark.line + 1, failure.msg));
   }

@@ -8,6 +8,7 @@
 #include "checkpoint/model_folder.h"
 #include "comm/cuda_platform.h"
 #include "comm/local_communicator.h"
+#include "config/rules.h"
 #include "core/cpu_features.h"
 #include "core/error.h"
 #include "core/files.h"
@@ -23,25 +24,6 @@
 
 namespace bertft {
 namespace {
-
-ModelSettings settings_from(const RunConfig& config) {
-  ModelSettings settings;
-  settings.task = config.run.task;
-  settings.columns = config.data.columns;
-  settings.max_length = static_cast<int32_t>(config.model.max_length);
-  settings.truncation = parse_truncation(config.model.truncation);
-  settings.compat = parse_compat(config.model.compat);
-  settings.label_settings = label_settings(config.data);
-  return settings;
-}
-
-EncoderConfig encoder_config(const std::string& folder, const ModelOptions& options) {
-  EncoderConfig config = read_encoder_config(folder + "/config.json");
-  if (options.dropout) config.dropout = *options.dropout;
-  if (options.attention_dropout) config.attention_dropout = *options.attention_dropout;
-  if (options.classifier_dropout) config.classifier_dropout = *options.classifier_dropout;
-  return config;
-}
 
 ResolvedRun resolve(const RunConfig& config, const ComputeSettings& compute, int64_t rows, int world) {
   ResolvedRun run;
@@ -74,6 +56,31 @@ ResolvedRun resolve(const RunConfig& config, const ComputeSettings& compute, int
 }
 
 }  // namespace
+
+ModelSettings run_settings(const RunConfig& config) {
+  ModelSettings settings;
+  settings.task = config.run.task;
+  settings.columns = config.data.columns;
+  settings.max_length = static_cast<int32_t>(config.model.max_length);
+  settings.truncation = parse_truncation(config.model.truncation);
+  settings.compat = parse_compat(config.model.compat);
+  settings.label_settings = label_settings(config.data);
+  return settings;
+}
+
+EncoderConfig run_encoder_config(const std::string& folder, const ModelOptions& options) {
+  EncoderConfig config = read_encoder_config(folder + "/config.json");
+  if (options.dropout) config.dropout = *options.dropout;
+  if (options.attention_dropout) config.attention_dropout = *options.attention_dropout;
+  if (options.classifier_dropout) config.classifier_dropout = *options.classifier_dropout;
+  return config;
+}
+
+std::unique_ptr<Task> make_run_task(const RunConfig& config) {
+  return make_task(config.run.task, {.labels = label_settings(config.data),
+                                     .class_weights = parse_class_weights(config.train.class_weights),
+                                     .label_smoothing = config.train.label_smoothing});
+}
 
 ComputeSettings prepare_compute(const RunOptions& options) {
   if (options.device == "cuda") {
@@ -127,16 +134,13 @@ TrainingJob build_training_job(RunConfig config, bool is_verified) {
   check_run_config(config);
   const ComputeSettings compute = prepare_compute(config.run);
   const ModelFiles files = find_model_files(config.model.checkpoint);
-  const EncoderConfig encoder = encoder_config(files.folder, config.model);
-  ModelSettings settings = settings_from(config);
+  const EncoderConfig encoder = run_encoder_config(files.folder, config.model);
+  ModelSettings settings = run_settings(config);
   const Tokenizer tokenizer = Tokenizer::load(files.folder, settings.compat);
   for (const std::string& note : tokenizer.notes()) log::info("tokenizer: " + note);
   check_model_fits(encoder, tokenizer, config.model.max_length, "model.max_length");
 
-  std::unique_ptr<Task> task =
-      make_task(config.run.task, {.labels = settings.label_settings,
-                                  .class_weights = parse_class_weights(config.train.class_weights),
-                                  .label_smoothing = config.train.label_smoothing});
+  std::unique_ptr<Task> task = make_run_task(config);
   task->choose_metric(config.eval.metric);
   Splits splits = load_splits(config, {*task, tokenizer, settings, compute.threads}, *task, is_verified);
   task->choose_metric(config.eval.metric);  // again, now that the labels are known

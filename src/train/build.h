@@ -79,6 +79,12 @@ struct ComputeSettings {
 // call it once, before the first tensor operation.
 ComputeSettings prepare_compute(const RunOptions& options);
 
+// Parts of it that `check` looks at one by one: how texts are prepared, the encoder with the run's dropout, the task
+// before it knows its labels. Throw ConfigError and CheckpointError.
+ModelSettings run_settings(const RunConfig& config);
+EncoderConfig run_encoder_config(const std::string& folder, const ModelOptions& options);
+std::unique_ptr<Task> make_run_task(const RunConfig& config);
+
 // Reads data and checkpoint and builds everything; writes nothing. Throws ConfigError, DataError, CheckpointError.
 // `is_verified`: the content of data files is compared with what cached data sets were made of.
 TrainingJob build_training_job(RunConfig config, bool is_verified = false);

@@ -1,5 +1,6 @@
 // Overrides, origins, the rules between options, and printing: what is printed loads to the same values.
 #include "config/run_config.h"
+#include "config/rules.h"
 
 #include <filesystem>
 #include <set>
