@@ -137,24 +137,31 @@ class RowSorter {
   FaultList wrong_;
 };
 
-void set_targets(Dataset& dataset, const RowSorter& sorter, LabelType type) {
+// The class of each good row (kSingle), or the classes of all of them one behind the other (kMulti).
+std::vector<int32_t> classes_of(const RowSorter& sorter) {
   std::vector<int32_t> classes;
-  std::vector<int64_t> offsets = {0};
-  std::vector<double> values;
+  classes.reserve(sorter.good_rows().size());
   for (const int64_t row : sorter.good_rows()) {
-    const TextMeaning& meaning = sorter.meaning(row);
-    classes.insert(classes.end(), meaning.classes.begin(), meaning.classes.end());
-    offsets.push_back(static_cast<int64_t>(classes.size()));
-    values.push_back(meaning.reading.value);
+    const std::vector<int32_t>& here = sorter.meaning(row).classes;
+    classes.insert(classes.end(), here.begin(), here.end());
   }
-  if (static_cast<int64_t>(sorter.good_rows().size()) < dataset.rows()) {
-    const LeftOutRows left_out = sorter.left_out();
-    dataset = dataset.select(sorter.good_rows());
-    dataset.set_left_out(left_out);
+  return classes;
+}
+
+std::vector<int64_t> class_offsets(const RowSorter& sorter) {
+  std::vector<int64_t> offsets = {0};
+  offsets.reserve(sorter.good_rows().size() + 1);
+  for (const int64_t row : sorter.good_rows()) {
+    offsets.push_back(offsets.back() + static_cast<int64_t>(sorter.meaning(row).classes.size()));
   }
-  if (type == LabelType::kSingle) dataset.set_labels(std::move(classes));
-  if (type == LabelType::kMulti) dataset.set_class_sets(std::move(offsets), std::move(classes));
-  if (type == LabelType::kReal) dataset.set_values(std::move(values));
+  return offsets;
+}
+
+std::vector<double> values_of(const RowSorter& sorter) {
+  std::vector<double> values;
+  values.reserve(sorter.good_rows().size());
+  for (const int64_t row : sorter.good_rows()) values.push_back(sorter.meaning(row).reading.value);
+  return values;
 }
 
 // The names that occur in rows, in label order; with faults, unless such rows are to be skipped.
@@ -232,7 +239,16 @@ void attach_targets(Dataset& dataset, const LabelReader& reader, const LabelTabl
         shown_files(dataset.notes().paths), with_thousands(left_out.missing_label), with_thousands(dataset.rows()),
         with_thousands(left_out.unknown_label), left_out.shown.empty() ? "" : " (" + left_out.shown + ")"));
   }
-  set_targets(dataset, sorter, reader.settings().type);
+  Dataset kept = dataset;
+  if (static_cast<int64_t>(sorter.good_rows().size()) < dataset.rows()) {
+    kept = dataset.select(sorter.good_rows());
+    kept.set_left_out(sorter.left_out());
+  }
+  const LabelType type = reader.settings().type;
+  if (type == LabelType::kSingle) kept.set_labels(classes_of(sorter));
+  if (type == LabelType::kMulti) kept.set_class_sets(class_offsets(sorter), classes_of(sorter));
+  if (type == LabelType::kReal) kept.set_values(values_of(sorter));
+  dataset = std::move(kept);
 }
 
 }  // namespace bertft
