@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The main job from nothing: installs what is missing, builds, fetches a small pretrained checkpoint, fine-tunes it on
 # data/en, evaluates, and predicts a few sentences. About 10 minutes the first time on 2 cores, under one when built.
+# BERTFT_PRESET=release takes the build of scripts/build.sh instead of one of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,8 +10,9 @@ say() { printf '\n== %s\n' "$*"; }
 say "1/6 dependencies"
 scripts/setup.sh
 say "2/6 build"
-scripts/build.sh quick
-program=build/quick/bert_finetune
+preset=${BERTFT_PRESET:-quick}
+scripts/build.sh "$preset"
+program=build/$preset/bert_finetune
 say "3/6 checkpoint"
 scripts/fetch_minilm.sh
 echo "all-MiniLM-L6-v2 in .deps/minilm"

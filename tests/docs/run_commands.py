@@ -21,7 +21,7 @@ import tempfile
 
 NOT_RUN = {
     "scripts/test.sh": "is what runs this test",
-    "tensorboard --logdir run/tensorboard": "serves until it is stopped; a test of its own reads the event files",
+    "tensorboard --logdir run": "serves until it is stopped; a test of its own reads the event files",
 }
 FENCE = re.compile(r"^```(\w*)\s*$")
 DIRECTIVE = re.compile(r"^<!-- (file|run|exit): (.*?) -->$")
