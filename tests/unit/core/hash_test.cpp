@@ -74,6 +74,27 @@ TEST_CASE("Seeds name different hashes of the same bytes") {
   REQUIRE(hash64("the same text", 3) == hash64(std::string("the same text"), 3));
 }
 
+TEST_CASE("The hash of a stream depends on its bytes, not on its pieces") {
+  std::string content(3 * (1 << 20) + 17, 'x');
+  for (size_t i = 0; i < content.size(); i += 101) content[i] = static_cast<char>(i);
+  for (const size_t length : {size_t{0}, size_t{5}, size_t{1 << 20}, size_t{2 << 20}, content.size()}) {
+    const std::string_view text = std::string_view(content).substr(0, length);
+    StreamHash whole;
+    whole.add(text);
+    for (const size_t piece : {size_t{1'000}, size_t{1 << 20}, size_t{1'500'000}}) {
+      StreamHash pieces;
+      for (size_t at = 0; at < length; at += piece) pieces.add(text.substr(at, piece));
+      REQUIRE(pieces.value() == whole.value());
+    }
+    if (length <= (1 << 20)) REQUIRE(whole.value() == hash64(text));
+  }
+  StreamHash shorter;
+  shorter.add(std::string_view(content).substr(0, content.size() - 1));
+  StreamHash all;
+  all.add(content);
+  REQUIRE(shorter.value() != all.value());
+}
+
 TEST_CASE("A hash is written as 16 hexadecimal digits") {
   REQUIRE(hash_text(0) == "0000000000000000");
   REQUIRE(hash_text(0xDEADBEEF) == "00000000deadbeef");

@@ -121,6 +121,24 @@ TEST_CASE("Columns of 0 and 1 name the labels that a row has") {
   REQUIRE(find_labels(rows_with({"x"}), reader).names() == Names{"toxic", "danger"});
 }
 
+TEST_CASE("Rows of a file with several label columns become sets") {
+  TableRequest request = test::labelled_request();
+  request.columns.labels = {"threat", "toxic"};  // not the order of the file
+  Dataset rows = tiny_dataset(parse_table("t.tsv", "toxic\ttext\tthreat\n1\ta\t0\n0\tb\t0\n1\tc\t1\n", request));
+  const LabelReader reader({.type = LabelType::kMulti, .columns = request.columns.labels});
+  const LabelTable labels = find_labels(rows, reader);
+  REQUIRE(labels.names() == Names{"threat", "toxic"});
+  attach_targets(rows, reader, labels);
+  REQUIRE(copied(rows.targets(0)) == Ids{1});
+  REQUIRE(rows.targets(1).empty());
+  REQUIRE(copied(rows.targets(2)) == Ids{0, 1});
+  Dataset bad = tiny_dataset(parse_table("t.tsv", "toxic\ttext\tthreat\n1\ta\tyes\n", request));
+  REQUIRE_THAT(error_text<DataError>([&] { attach_targets(bad, reader, labels); }),
+               Contains("t.tsv:2: ") && Contains("something else than 0 or 1 in column 'threat'"));
+  REQUIRE_THAT(error_text<DataError>([&] { parse_table("t.tsv", "toxic\ttext\n1\ta\n", request); }),
+               Contains("'threat'"));
+}
+
 TEST_CASE("Real values are decimal numbers") {
   const LabelReader reader({.type = LabelType::kReal});
   Dataset rows = rows_with({"5.0", "4.75", "-1e-3", " 0 ", "+2"});
