@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <iostream>
 
-#include "commands/columns.h"
 #include "commands/command.h"
+#include "commands/reading_options.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
@@ -27,7 +27,7 @@ class EvaluateCommand final : public Command {
   void declare(CLI::App& app) override {
     app.add_option("--model", model_folder_, "a model directory, for example run/best");
     app.add_option("--data", data_path_, "the labelled file");
-    app.add_option("--columns", columns_, "text=NAME,text_pair=NAME,label=NAME: instead of the model's own");
+    reading_.declare(app);
     app.add_option("--output", output_folder_, "folder for results.json and predictions.tsv");
     app.add_option("--threads", run_.threads, "compute threads (default: affinity mask and CPU quota)")
         ->check(CLI::Range(1, 4096));
@@ -41,9 +41,7 @@ class EvaluateCommand final : public Command {
     }
     const ComputeSettings compute = prepare_compute(run_);
     const OpenedModel opened = open_model(model_folder_);
-    SplitFiles files{{data_path_}, {.columns = opened.settings.columns, .needs_label = true}};
-    files.request.is_pair_optional = opened.settings.is_pair_optional;
-    apply_columns(files.request.columns, columns_);
+    const SplitFiles files{{data_path_}, reading_.request(opened.settings, data_path_, true)};
     const Task& task = opened.model->task();
     Dataset dataset =
         load_split(files, {task, opened.tokenizer, opened.settings, compute.threads}, DatasetCache("none"));
@@ -64,7 +62,7 @@ class EvaluateCommand final : public Command {
 
  private:
   std::string model_folder_;
-  std::string columns_;
+  ReadingOptions reading_;
   std::string output_folder_;
   std::string data_path_;
   RunOptions run_;

@@ -1,10 +1,15 @@
 // predict: labels for the rows of a file or of standard input.
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <optional>
+#include <sstream>
+#include <vector>
 
-#include "commands/columns.h"
 #include "commands/command.h"
+#include "commands/reading_options.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
@@ -19,6 +24,13 @@
 namespace bertft {
 namespace {
 
+// A named pipe or a device, such as /dev/stdin and /dev/null.
+bool is_stream(const std::string& path) {
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  return type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::character;
+}
+
 class PredictCommand final : public Command {
  public:
   std::string name() const override { return "predict"; }
@@ -27,9 +39,10 @@ class PredictCommand final : public Command {
   void declare(CLI::App& app) override {
     app.add_option("--model", model_folder_, "a model directory, for example run/best");
     app.add_option("--data", data_path_, "the file of rows, or - for standard input");
-    app.add_option("--columns", columns_, "text=NAME,text_pair=NAME: instead of the model's own");
+    reading_.declare(app);
     app.add_option("--output", output_path_, "the file to write, or - for standard output")->capture_default_str();
-    app.add_option("--format", output_format_, "form of the output: tsv")->capture_default_str();
+    app.add_option("--format", output_format_, "form of the output: tsv, csv, jsonl, or auto: that of the input")
+        ->capture_default_str();
     app.add_flag("--logits", format_.has_logits, "also write logit_<class> columns");
     app.add_option("--digits", format_.digits, "digits behind the decimal point")
         ->capture_default_str()
@@ -41,11 +54,7 @@ class PredictCommand final : public Command {
   int run() override {
     require_argument(name(), model_folder_, "--model DIR");
     require_argument(name(), data_path_, "--data FILE");
-    if (output_format_ != "tsv") {
-      const bool is_later = output_format_ == "csv" || output_format_ == "jsonl";
-      throw ConfigError(
-          fmt::format("--format {}: {}; use tsv", output_format_, is_later ? "not in this build" : "unknown"));
-    }
+    if (output_format_ != "auto") parse_table_form(output_format_);
     if (output_path_ != "-") {
       if (output_path_.empty()) throw ConfigError("--output: there is no file name");
       require_output_place(output_path_, "--output");
@@ -54,6 +63,12 @@ class PredictCommand final : public Command {
     log::start({.is_quiet = output_path_ == "-"});
     const ComputeSettings compute = prepare_compute(run_);
     const OpenedModel opened = open_model(model_folder_);
+    if (is_stream(output_path_)) {  // no file to be replaced
+      std::ofstream stream(output_path_);
+      write(opened, compute.threads, [&](std::string_view text) { stream << text; });
+      if (!stream.flush()) throw ResourceError("cannot write to " + output_path_);
+      return 0;
+    }
     if (output_path_ == "-") {
       write(opened, compute.threads, [](std::string_view text) { std::cout << text; });
       if (!std::cout.flush()) throw ResourceError("cannot write to standard output");
@@ -68,10 +83,11 @@ class PredictCommand final : public Command {
 
  private:
   std::unique_ptr<RowStream> open_input(const ModelSettings& settings) const {
-    TableRequest request{.columns = settings.columns};
-    request.is_pair_optional = settings.is_pair_optional;
-    apply_columns(request.columns, columns_);
-    return data_path_ == "-" ? stdin_rows(request) : open_rows({data_path_}, request);
+    TableRequest request = reading_.request(settings, data_path_, false);
+    request.bad_row = BadRow::kKeep;  // one row for each of the input
+    if (data_path_ == "-") return stdin_rows(request);
+    return is_stream(data_path_) ? open_rows(data_path_, pipe_source(data_path_), request)
+                                 : open_rows({data_path_}, request);
   }
 
   // Reads, computes and writes piece by piece, so memory does not grow with the input. Returns the number of rows.
@@ -81,29 +97,42 @@ class PredictCommand final : public Command {
     const RowEncoder encoder = task.row_encoder(opened.tokenizer, encode_options(opened.settings), TargetUse::kIgnored);
     const std::unique_ptr<RowStream> stream = open_input(opened.settings);
     std::ostringstream text;
-    PredictionWriter writer(text, task, format_);
+    const TableForm form =
+        output_format_ == "auto" ? table_form_of(stream->notes().format) : parse_table_form(output_format_);
+    PredictionWriter writer(text, task, format_, form);
     writer.write_header(stream->columns());
     int64_t rows = 0;
     while (const std::optional<Table> table = stream->next()) {
-      const Dataset dataset = encode_table(*table, opened.tokenizer, encoder, threads);
-      const RowOutputs outputs = compute_outputs(*opened.model, dataset, kDefaultEvalBatchTokens);
-      for (int64_t row = 0; row < table->rows(); ++row) writer.write_row(*table, row, outputs.row(row));
+      write_rows(*table, encode_table(*table, opened.tokenizer, encoder, threads), *opened.model, writer);
       rows += table->rows();
       sink(text.str());
       text.str("");
     }
     log_reading(stream->files(), rows, stream->notes());
-    if (const int64_t replaced = writer.replaced_characters(); replaced > 0) {
-      log::warn(fmt::format("{} tabs or line breaks inside cells became blanks", replaced));
-    }
+    for (const std::string& warning : writer.warnings()) log::warn(warning);
     return rows;
+  }
+
+  // The model is not asked about broken rows.
+  static void write_rows(const Table& table, const Dataset& dataset, const ModelBundle& model,
+                         PredictionWriter& writer) {
+    std::vector<int64_t> good;
+    for (int64_t row = 0; row < table.rows(); ++row) {
+      if (!table.is_broken(row)) good.push_back(row);
+    }
+    std::optional<RowOutputs> outputs;
+    if (!good.empty()) outputs = compute_outputs(model, dataset.select(good), kDefaultEvalBatchTokens);
+    int64_t next = 0;
+    for (int64_t row = 0; row < table.rows(); ++row) {
+      writer.write_row(table, row, table.is_broken(row) ? std::span<const double>() : outputs->row(next++));
+    }
   }
 
   std::string model_folder_;
   std::string data_path_;
-  std::string columns_;
+  ReadingOptions reading_;
   std::string output_path_ = "-";
-  std::string output_format_ = "tsv";
+  std::string output_format_ = "auto";
   PredictionFormat format_;
   RunOptions run_;
 };

@@ -98,20 +98,36 @@ class FileSource final : public ByteSource {
   std::optional<struct stat> first_;  // as the file was when it was first opened
 };
 
-class StdinSource final : public ByteSource {
+// Standard input, or a pipe that is opened and closed here.
+class StreamSource final : public ByteSource {
  public:
+  StreamSource() = default;
+  explicit StreamSource(const std::string& path)
+      : name_(path), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0) throw DataError(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
+  }
+  ~StreamSource() override {
+    if (descriptor_ != STDIN_FILENO) ::close(descriptor_);
+  }
+  StreamSource(const StreamSource&) = delete;
+  StreamSource& operator=(const StreamSource&) = delete;
+
   size_t read(char* to, size_t bytes) override {
     while (true) {
-      const ssize_t got = ::read(STDIN_FILENO, to, bytes);
+      const ssize_t got = ::read(descriptor_, to, bytes);
       if (got >= 0) return static_cast<size_t>(got);
       if (errno == EAGAIN || errno == EWOULDBLOCK) {
-        struct pollfd ready = {STDIN_FILENO, POLLIN, 0};
+        struct pollfd ready = {descriptor_, POLLIN, 0};
         ::poll(&ready, 1, -1);
       } else if (errno != EINTR) {
-        throw DataError(fmt::format("cannot read standard input: {}", std::strerror(errno)));
+        throw DataError(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
       }
     }
   }
+
+ private:
+  const std::string name_ = "standard input";
+  const int descriptor_ = STDIN_FILENO;
 };
 
 class MemorySource final : public ByteSource {
@@ -144,7 +160,8 @@ std::unique_ptr<ByteSource> file_source(const std::string& path) {
 std::unique_ptr<ByteSource> file_source(const std::string& path, FileCalls& calls) {
   return std::make_unique<FileSource>(path, calls);
 }
-std::unique_ptr<ByteSource> stdin_source() { return std::make_unique<StdinSource>(); }
+std::unique_ptr<ByteSource> stdin_source() { return std::make_unique<StreamSource>(); }
+std::unique_ptr<ByteSource> pipe_source(const std::string& path) { return std::make_unique<StreamSource>(path); }
 std::unique_ptr<ByteSource> memory_source(std::string content) {
   return std::make_unique<MemorySource>(std::move(content));
 }

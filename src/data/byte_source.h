@@ -39,6 +39,9 @@ class FileCalls {
 std::unique_ptr<ByteSource> file_source(const std::string& path);
 std::unique_ptr<ByteSource> file_source(const std::string& path, FileCalls& calls);
 
+// What is written to a pipe or a device, to its end. Waits until a writer opens it. Throws DataError.
+std::unique_ptr<ByteSource> pipe_source(const std::string& path);
+
 // Standard input, to its end. Waits for a writer that is slower than we are.
 std::unique_ptr<ByteSource> stdin_source();
 

@@ -32,15 +32,17 @@ std::vector<WantedColumn> wanted_columns(const TableRequest& request) {
 }
 
 void check_request(const TableRequest& request, const std::vector<WantedColumn>& wanted) {
-  if (request.columns.text.empty()) throw ConfigError("data.columns.text is empty: name the column of the text");
+  if (request.columns.text.empty())
+    throw ConfigError(option_name(request, "columns.text") + " is empty: name the column of the text");
   if (request.needs_label && request.columns.label.empty() && request.columns.labels.empty()) {
-    throw ConfigError("data.columns.label is empty: name the column of the label");
+    throw ConfigError(option_name(request, "columns.label") + " is empty: name the column of the label");
   }
   for (size_t a = 0; a < wanted.size(); ++a) {
     for (size_t b = a + 1; b < wanted.size(); ++b) {
       if (wanted[a].name == wanted[b].name && wanted[b].role != "id") {
-        throw ConfigError(fmt::format("data.columns.{} and data.columns.{} both name column '{}': choose two columns",
-                                      wanted[a].role, wanted[b].role, excerpt(wanted[a].name)));
+        throw ConfigError(fmt::format("{} and {} both name column '{}': choose two columns",
+                                      option_name(request, "columns." + wanted[a].role),
+                                      option_name(request, "columns." + wanted[b].role), excerpt(wanted[a].name)));
       }
     }
   }
@@ -54,10 +56,11 @@ std::string shown_columns(const std::vector<std::string>& names) {
   return join(shown, ", ") + (names.size() > kShown ? fmt::format(" and {} more", names.size() - kShown) : "");
 }
 
-std::string shown_wanted(const std::vector<WantedColumn>& wanted) {
+std::string shown_wanted(const TableRequest& request, const std::vector<WantedColumn>& wanted) {
   std::vector<std::string> shown;
   for (const WantedColumn& one : wanted) {
-    if (one.is_required) shown.push_back(fmt::format("'{}' (data.columns.{})", excerpt(one.name, 40), one.role));
+    if (!one.is_required) continue;
+    shown.push_back(fmt::format("'{}' ({})", excerpt(one.name, 40), option_name(request, "columns." + one.role)));
   }
   return join(shown, ", ");
 }
@@ -83,19 +86,19 @@ class Planner {
       set_role(plan.roles, one.role, index);
       if (index < 0 && one.is_required) {
         missing.push_back(
-            fmt::format("'{}' (data.columns.{}){}", excerpt(one.name), one.role, nearest_hint(one.name, cells_)));
+            fmt::format("'{}' ({}){}", excerpt(one.name), column_option(one), nearest_hint(one.name, cells_)));
       }
     }
     if (missing.empty()) return plan;
-    throw DataError(fmt::format("{}: there is no column {}; {} {}. Set data.columns.*", path_, join(missing, ", "),
-                                what, shown_columns(cells_)));
+    throw DataError(fmt::format("{}: there is no column {}; {} {}. Set {}", path_, join(missing, ", "), what,
+                                shown_columns(cells_), option_name(request_, "columns.*")));
   }
 
   ColumnPlan plan() const {
     check_request(request_, wanted_);
     if (!request_.schema.empty()) return with_schema(schema_names(request_.schema));
-    if (request_.header == "true") return with_header("data.header says so");
-    if (request_.header == "false") return without_header("data.header says so");
+    if (request_.header == "true") return with_header(option_name(request_, "header") + " says so");
+    if (request_.header == "false") return without_header(option_name(request_, "header") + " says so");
     if (all_required([](const WantedColumn& one) { return position_index(one.name).has_value(); })) {
       return without_header("the columns are given by their positions");
     }
@@ -137,10 +140,10 @@ class Planner {
   }
 
   ColumnPlan with_schema(const std::vector<std::string>& names) const {
-    ColumnPlan plan = Planner(path_, names, request_).named("data.schema names", true);
+    ColumnPlan plan = Planner(path_, names, request_).named(option_name(request_, "schema") + " names", true);
     plan.is_from_schema = true;
     plan.has_header = cells_ == names;
-    plan.reason = plan.has_header ? "line 1 repeats the names of data.schema" : "data.schema names the columns";
+    plan.reason = plan.has_header ? "line 1 repeats the names of the schema" : "the schema names the columns";
     return plan;
   }
 
@@ -182,6 +185,8 @@ class Planner {
     return plan;
   }
 
+  std::string column_option(const WantedColumn& one) const { return option_name(request_, "columns." + one.role); }
+
   std::string line_end_hint() const {
     const bool has_cr = std::any_of(cells_.begin(), cells_.end(),
                                     [](const std::string& cell) { return cell.find('\r') != std::string::npos; });
@@ -193,24 +198,26 @@ class Planner {
     std::vector<std::string> keys;
     for (const WantedColumn& one : missing) {
       names.push_back("'" + excerpt(one.name) + "'" + nearest_hint(one.name, cells_));
-      keys.push_back("data.columns." + one.role);
+      keys.push_back(column_option(one));
     }
     throw DataError(fmt::format("{}:1: the header line lacks column {}; it has {}{}. Set {}", path_, join(names, ", "),
                                 shown_columns(cells_), line_end_hint(), join(keys, " and ")));
   }
 
   [[noreturn]] void throw_no_position(const WantedColumn& one) const {
-    throw DataError(fmt::format(
-        "{}:1: the file has {} column{} and no header line, so column '{}' is not known. Set data.columns.{} "
-        "to its position counted from 1, or give the file a header line and set data.header: true",
-        path_, cells_.size(), cells_.size() == 1 ? "" : "s", excerpt(one.name), one.role));
+    throw DataError(
+        fmt::format("{}:1: the file has {} column{} and no header line, so column '{}' is not known. Set {} to its "
+                    "position counted from 1, or give the file a header line and say so ({})",
+                    path_, cells_.size(), cells_.size() == 1 ? "" : "s", excerpt(one.name), column_option(one),
+                    option_name(request_, "header")));
   }
 
   [[noreturn]] void throw_no_header() const {
-    throw DataError(fmt::format(
-        "{}:1: none of the wanted columns {} stands in line 1, which has {}{}. Set data.columns.* to the names in the "
-        "header line or, for a file without one, to positions counted from 1",
-        path_, shown_wanted(wanted_), shown_columns(cells_), line_end_hint()));
+    throw DataError(
+        fmt::format("{}:1: none of the wanted columns {} stands in line 1, which has {}{}. Set {} to the names in the "
+                    "header line or, for a file without one, to positions counted from 1",
+                    path_, shown_wanted(request_, wanted_), shown_columns(cells_), line_end_hint(),
+                    option_name(request_, "columns.*")));
   }
 
   const std::string& path_;
@@ -244,6 +251,16 @@ TableRequest table_request(const DataOptions& options, bool needs_label) {
   request.max_rows = options.max_rows;
   request.needs_label = needs_label;
   return request;
+}
+
+std::string option_name(const TableRequest& request, const std::string& key) {
+  if (!request.is_command_line) return "data." + key;
+  if (key == "columns.*") return "--columns";
+  if (key.starts_with("columns.")) return "--columns " + key.substr(8) + "=";
+  if (key == "format") return "--input-format";
+  std::string name = "--" + key;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
 }
 
 ColumnPlan plan_columns(const std::string& path, std::span<const std::string_view> first_line,

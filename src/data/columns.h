@@ -41,11 +41,16 @@ struct TableRequest {
   int64_t max_rows = 0;           // of all files of a request together; 0 = all
   bool needs_label = false;       // false (prediction): a label or id column may be missing
   bool is_pair_optional = false;  // true: a file without the text_pair column has single texts
+  bool is_command_line = false;   // messages call options as evaluate and predict do: see option_name
   size_t chunk_bytes = 8 << 20;   // text of a chunk; see RowStream
   size_t block_bytes = 1 << 20;   // text that is read at once
 };
 
 TableRequest table_request(const DataOptions& options, bool needs_label);
+
+// An option as messages name it: "data.columns.text", or "--columns text=" on a command line; "data.format",
+// "--input-format"; "data.max_splits", "--max-splits".
+std::string option_name(const TableRequest& request, const std::string& key);
 
 struct ColumnPlan {
   bool has_header = false;

@@ -99,12 +99,13 @@ void check_table_request(const TableRequest& request) {
 
 FormatChoice choose_format(const std::string& path, std::string_view first_line, const TableRequest& request) {
   const std::string_view line = first_line.substr(0, first_line.find_last_not_of(" \r") + 1);
-  const std::string says_so = "data.format says so";
+  const std::string says_so = option_name(request, "format") + " says so";
   if (request.format == "tsv") return choice(FileFormat::kDelimited, delimiter_of(request, '\t'), request, says_so);
   if (request.format == "csv") return choice(FileFormat::kCsv, delimiter_of(request, ','), request, says_so);
   if (request.format == "jsonl") return choice(FileFormat::kJsonLines, 0, request, says_so);
   if (request.max_splits > 0) {
-    return choice(FileFormat::kDelimited, delimiter_of(request, '\t'), request, "data.max_splits is set");
+    return choice(FileFormat::kDelimited, delimiter_of(request, '\t'), request,
+                  option_name(request, "max_splits") + " is set");
   }
   const std::string ending = extension(path);
   if ((ending == "csv" || ending == "tsv") && looks_like_json(line) && !has(line, '\t')) {
@@ -119,7 +120,7 @@ FormatChoice choose_format(const std::string& path, std::string_view first_line,
   }
   if (!request.delimiter.empty()) {
     const auto format = request.delimiter == "," ? FileFormat::kCsv : FileFormat::kDelimited;
-    return choice(format, delimiter_of(request, ','), request, "data.delimiter is set");
+    return choice(format, delimiter_of(request, ','), request, option_name(request, "delimiter") + " is set");
   }
   return choose_by_content(line, request);
 }

@@ -31,7 +31,8 @@ void RowSink::end_file() {
   notes_.dropped_empty_lines += empty_lines_;
   faults_.throw_if_any(
       fmt::format("{}: {} faulty row{}", path_, with_thousands(faults_.count()), faults_.count() == 1 ? "" : "s"),
-      "Mend or remove them, or have them left out: data.bad_row or data.invalid_utf8: skip");
+      request_.is_command_line ? "Mend or remove them"
+                               : "Mend or remove them, or have them left out: data.bad_row or data.invalid_utf8: skip");
 }
 
 bool RowSink::is_full() const { return request_.max_rows > 0 && rows_ + faults_.count() >= request_.max_rows; }
@@ -120,9 +121,9 @@ bool RowSink::mend_text(Record& record, Table& table) {
     count_replaced(record.line, parts);
     return true;
   }
-  const std::string reason =
-      fmt::format("{} invalid part{} in the text (data.invalid_utf8 is {})", parts, parts == 1 ? "" : "s",
-                  request_.invalid_utf8 == InvalidText::kError ? "error" : "skip");
+  const std::string reason = fmt::format("{} invalid part{} in the text ({} is {})", parts, parts == 1 ? "" : "s",
+                                         option_name(request_, "invalid_utf8"),
+                                         request_.invalid_utf8 == InvalidText::kError ? "error" : "skip");
   if (request_.invalid_utf8 == InvalidText::kError) {
     faults_.add([&] { return place(record.line) + reason; });
   } else if (request_.bad_row == BadRow::kKeep) {

@@ -65,6 +65,7 @@ ModelSettings run_settings(const RunConfig& config) {
   settings.truncation = parse_truncation(config.model.truncation);
   settings.compat = parse_compat(config.model.compat);
   settings.label_settings = label_settings(config.data);
+  settings.reading = reading_settings(config.data);
   return settings;
 }
 

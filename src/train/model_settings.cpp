@@ -94,6 +94,21 @@ void read_label_settings(const Json& json, const std::string& path, LabelSetting
   settings.unknown = parse_unknown_label(field<std::string>(json, "unknown_label", path));
 }
 
+// How files are read. A folder of an older build says nothing of it.
+void read_reading(const Json& json, const std::string& path, ReadingSettings& reading) {
+  if (!json.contains("reading")) return;
+  const Json values = field<Json>(json, "reading", path);
+  reading.form.format = field<std::string>(values, "format", path);
+  reading.form.header = field<std::string>(values, "header", path);
+  reading.form.delimiter = field<std::string>(values, "delimiter", path);
+  reading.form.max_splits = field<int64_t>(values, "max_splits", path);
+  reading.form.schema = field<std::string>(values, "schema", path);
+  reading.encoding = field<std::string>(values, "encoding", path);
+  reading.invalid_utf8 = field<std::string>(values, "invalid_utf8", path);
+  reading.ending = field<std::string>(values, "ending", path);
+  check_reading(reading);
+}
+
 // What bert_finetune.json holds. A value that only another build knows is a fault of the folder, not of the command.
 void read_file_settings(const Json& json, const std::string& path, ModelSettings& settings) {
   settings.task = field<std::string>(json, "task", path);
@@ -102,6 +117,8 @@ void read_file_settings(const Json& json, const std::string& path, ModelSettings
   settings.columns.text_pair = field<std::string>(columns, "text_pair", path);
   settings.columns.label = field<std::string>(columns, "label", path);
   settings.columns.id = field<std::string>(columns, "id", path);
+  if (columns.contains("labels")) settings.columns.labels = field<StringList>(columns, "labels", path);
+  settings.label_settings.columns = settings.columns.labels;
   if (columns.contains("labels")) settings.columns.labels = field<StringList>(columns, "labels", path);
   settings.label_settings.columns = settings.columns.labels;
   const Json length = field<Json>(json, "max_length", path);
@@ -114,6 +131,7 @@ void read_file_settings(const Json& json, const std::string& path, ModelSettings
     settings.truncation = parse_truncation(field<std::string>(json, "truncation", path));
     settings.compat = parse_compat(field<std::string>(json, "compat", path));
     read_label_settings(json, path, settings.label_settings);
+    read_reading(json, path, settings.reading);
   } catch (const ConfigError& failure) {
     throw CheckpointError(path + ": " + failure.what());
   }
@@ -154,7 +172,8 @@ std::string settings_text(const ModelSettings& settings) {
   json["columns"] = {{"text", settings.columns.text},
                      {"text_pair", settings.columns.text_pair},
                      {"label", settings.columns.label},
-                     {"id", settings.columns.id}};
+                     {"id", settings.columns.id},
+                     {"labels", settings.columns.labels}};
   if (!settings.columns.labels.empty()) json["columns"]["labels"] = settings.columns.labels;
   const LabelSettings& labels = settings.label_settings;
   json["label_type"] = label_type_name(labels.type);
@@ -162,6 +181,11 @@ std::string settings_text(const ModelSettings& settings) {
   for (const auto& [text, label] : labels.map) json["label_map"].push_back({text, label});
   json["label_pattern"] = labels.pattern;
   json["unknown_label"] = unknown_label_name(labels.unknown);
+  const ReadingSettings& reading = settings.reading;
+  json["reading"] = {{"format", reading.form.format},        {"header", reading.form.header},
+                     {"delimiter", reading.form.delimiter},  {"max_splits", reading.form.max_splits},
+                     {"schema", reading.form.schema},        {"encoding", reading.encoding},
+                     {"invalid_utf8", reading.invalid_utf8}, {"ending", reading.ending}};
   json["max_length"] = settings.max_length;
   json["truncation"] = truncation_name(settings.truncation);
   json["compat"] = compat_name(settings.compat);

@@ -11,6 +11,7 @@
 #include "model/config.h"
 #include "tokenize/options.h"
 #include "tokenize/tokenizer.h"
+#include "train/reading_settings.h"
 
 namespace bertft {
 
@@ -22,6 +23,7 @@ struct ModelSettings {
   Truncation truncation = Truncation::kLongestFirst;
   Compat compat = Compat::kHf;
   LabelSettings label_settings;  // how label cells are read
+  ReadingSettings reading;       // how files are read; a folder of an older build has none: the defaults
   std::vector<std::string> labels;
 };
 

@@ -75,9 +75,7 @@ class SplitPredictions {
     file.write(text.str());
     matcher_.finish(join(files_.paths, ", "));
     file.commit();
-    if (const int64_t replaced = writer.replaced_characters(); replaced > 0) {
-      log::warn(fmt::format("{}: {} tabs or line breaks inside cells became blanks", path, replaced));
-    }
+    for (const std::string& warning : writer.warnings()) log::warn(path + ": " + warning);
   }
 
  private:

@@ -26,6 +26,10 @@ ModelSettings written_settings() {
   settings.compat = Compat::kGoogle;
   settings.label_settings = {
       .map = {{"2", "up"}, {"0", "down"}}, .pattern = "^([^:]*):", .unknown = UnknownLabel::kSkip};
+  settings.reading = {.form = {"tsv", "false", ";", 3, "class:str:1,sentence:str:1"},
+                      .encoding = "gb18030",
+                      .invalid_utf8 = "skip",
+                      .ending = "tsv"};
   return settings;
 }
 
@@ -50,8 +54,47 @@ TEST_CASE("Settings are read back as they were written") {
   REQUIRE(settings.label_settings.map == StringMap{{"2", "up"}, {"0", "down"}});
   REQUIRE(settings.label_settings.pattern == "^([^:]*):");
   REQUIRE(settings.label_settings.unknown == UnknownLabel::kSkip);
+  REQUIRE(settings.reading.form.format == "tsv");
+  REQUIRE(settings.reading.form.header == "false");
+  REQUIRE(settings.reading.form.delimiter == ";");
+  REQUIRE(settings.reading.form.max_splits == 3);
+  REQUIRE(settings.reading.form.schema == "class:str:1,sentence:str:1");
+  REQUIRE(settings.reading.encoding == "gb18030");
+  REQUIRE(settings.reading.invalid_utf8 == "skip");
+  REQUIRE(settings.reading.ending == "tsv");
   REQUIRE_FALSE(settings.is_pair_optional);
   REQUIRE(settings.labels == std::vector<std::string>{"down", "flat", "up"});
+}
+
+TEST_CASE("Files of another ending than the training files are recognized anew") {
+  ReadingSettings reading = written_settings().reading;
+  const DataOptions same = reading_of_path(reading, "a/b.TSV");
+  REQUIRE(same.format == "tsv");
+  REQUIRE(same.delimiter == ";");
+  REQUIRE(same.max_splits == 3);
+  REQUIRE(same.schema == "class:str:1,sentence:str:1");
+  for (const char* path : {"-", "texts.txt", "folder.csv/texts"}) {
+    INFO(path);
+    const DataOptions unknown = reading_of_path(reading, path);
+    REQUIRE(unknown.format == "auto");
+    REQUIRE(unknown.delimiter == ";");
+    REQUIRE(unknown.header == "false");
+    REQUIRE(unknown.encoding == "gb18030");
+  }
+  for (const char* path : {"a.csv", "a.jsonl", "a.json", "a.ndjson"}) {
+    INFO(path);
+    const DataOptions other = reading_of_path(reading, path);
+    REQUIRE(other.format == "auto");
+    REQUIRE(other.delimiter.empty());
+    REQUIRE(other.max_splits == 0);
+    REQUIRE(other.schema.empty());
+    REQUIRE(other.header == "auto");
+    REQUIRE(other.encoding == "gb18030");
+    REQUIRE(other.invalid_utf8 == "skip");
+  }
+  reading.ending = "";
+  REQUIRE(reading_of_path(reading, "-").format == "auto");
+  REQUIRE(reading_of_path(reading, "a.txt").format == "tsv");
 }
 
 TEST_CASE("A directory written elsewhere has columns text, text_pair, label, and its labels by number") {
@@ -140,6 +183,14 @@ TEST_CASE("A broken bert_finetune.json is refused with the key") {
       {"/truncation", nullptr, "truncation is missing"},
       {"/compat", "tf", "compat 'tf' is not in this build; known: hf, google"},
       {"/compat", {1}, "compat is missing or of the wrong type"},
+      {"/columns/labels", "a", "labels is missing or of the wrong type"},
+      {"/reading", 3, "format is missing or of the wrong type"},
+      {"/reading/max_splits", "many", "max_splits is missing or of the wrong type"},
+      {"/reading/max_splits", -1, "max_splits is negative"},
+      {"/reading/encoding", "latin-1", "reading.encoding is 'latin-1'; known: utf-8, utf-16, gb18030"},
+      {"/reading/invalid_utf8", nullptr, "invalid_utf8 is missing"},
+      {"/reading/format", "xml", "reading.format is 'xml'"},
+      {"/reading/delimiter", "||", "'||' is not one ASCII character"},
   };
   for (const Case& c : cases) {
     Json json = Json::parse(settings_text(written_settings()));
