@@ -24,6 +24,10 @@
 namespace bertft {
 namespace {
 
+// Text that is in memory at once. Rows of a piece share micro-batches, so it is many batches' worth; larger ones would
+// only cost memory.
+constexpr size_t kPieceBytes = 1 << 20;
+
 // A named pipe or a device, such as /dev/stdin and /dev/null.
 bool is_stream(const std::string& path) {
   std::error_code error;
@@ -85,6 +89,8 @@ class PredictCommand final : public Command {
   std::unique_ptr<RowStream> open_input(const ModelSettings& settings) const {
     TableRequest request = reading_.request(settings, data_path_, false);
     request.bad_row = BadRow::kKeep;  // one row for each of the input
+    request.chunk_bytes = kPieceBytes;
+    request.block_bytes = kPieceBytes / 4;
     if (data_path_ == "-") return stdin_rows(request);
     return is_stream(data_path_) ? open_rows(data_path_, pipe_source(data_path_), request)
                                  : open_rows({data_path_}, request);
