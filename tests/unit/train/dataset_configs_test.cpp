@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "config/rules.h"
 #include "config/yaml.h"
 #include "core/files.h"
 #include "tasks/registry.h"
