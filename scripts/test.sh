@@ -4,8 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/setup.sh --tests
+scripts/setup.sh --tests --cuda
 scripts/build.sh release
+scripts/build.sh --cuda
 scripts/fetch_minilm.sh
 
 # Several programs share the processors here: waiting OpenMP threads must not spin for long (apps/openmp_wait.h).

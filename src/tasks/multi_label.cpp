@@ -52,7 +52,8 @@ Evaluation MultiLabelClassification::evaluate(const RowOutputs& outputs, const D
   const auto rows = static_cast<size_t>(dataset.rows());
   std::vector<uint8_t> truth(rows * width, 0);
   std::vector<uint8_t> predicted(rows * width, 0);
-  std::vector<double> logits;
+  std::vector<double> logits, losses(rows, 0.0);
+  std::vector<uint8_t> is_wrong(rows, 0);
   double loss = 0.0;
   for (size_t row = 0; row < rows; ++row) {
     for (const int32_t label : dataset.targets(static_cast<int64_t>(row))) {
@@ -61,7 +62,10 @@ Evaluation MultiLabelClassification::evaluate(const RowOutputs& outputs, const D
     const std::span<const double> values = outputs.row(static_cast<int64_t>(row));
     for (size_t k = 0; k < width; ++k) {
       predicted[row * width + k] = values[k] > 0.0 ? 1 : 0;  // a probability above 0.5
-      loss += binary_loss(values[k], truth[row * width + k] != 0);
+      const double label_loss = binary_loss(values[k], truth[row * width + k] != 0);
+      loss += label_loss;
+      losses[row] += label_loss / static_cast<double>(width);
+      if (predicted[row * width + k] != truth[row * width + k]) is_wrong[row] = 1;
       logits.push_back(values[k]);
     }
   }
@@ -93,6 +97,7 @@ Evaluation MultiLabelClassification::evaluate(const RowOutputs& outputs, const D
                     {"samples_f1", scores.samples.f1},
                     {"hamming_loss", scores.hamming_loss}};
   result.add_metric("auc", area, "a label that every row or no row has");
+  result.worst_errors = worst_errors(losses, is_wrong);
   ReportLimits limits;
   limits.matrix_classes = 0;  // several labels a row have no confusion matrix
   result.report = classification_report(result.classification, labels_.names(), limits);

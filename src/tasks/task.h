@@ -26,6 +26,7 @@
 #include "model/forward_pass.h"
 #include "model/parameter_store.h"
 #include "tasks/class_weights.h"
+#include "tasks/row_errors.h"
 #include "tasks/row_outputs.h"
 
 namespace bertft {
@@ -46,7 +47,8 @@ struct Evaluation {
   int64_t rows = 0;
   std::vector<std::pair<std::string, double>> metrics;  // "loss" and the task's own
   ClassificationScores classification;                  // filled by tasks that choose classes
-  std::string report;                                   // for people: per-class table, confusion matrix
+  std::vector<RowError> worst_errors;
+  std::string report;  // for people: per-class table, confusion matrix
 
   // Metrics that these rows leave undefined, with the reason. They are not in `metrics`.
   std::vector<std::pair<std::string, std::string>> undefined = {};

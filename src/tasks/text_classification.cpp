@@ -69,14 +69,17 @@ at::Tensor TextClassification::loss_sum(const at::Tensor& outputs, const Dataset
 Evaluation TextClassification::evaluate(const RowOutputs& outputs, const Dataset& dataset) const {
   check(outputs.rows_set() == dataset.rows(), "an evaluation covers every row");
   std::vector<int32_t> predicted, is_right, is_second;
-  std::vector<double> confidences, second_scores;
+  std::vector<double> confidences, second_scores, losses;
+  std::vector<uint8_t> is_wrong;
   double loss = 0.0;
   for (int64_t row = 0; row < dataset.rows(); ++row) {
     const std::span<const double> logits = outputs.row(row);
     const int32_t truth = dataset.label(row);
     const double log_sum = log_sum_exp(logits);
-    loss += log_sum - logits[static_cast<size_t>(truth)];
+    losses.push_back(log_sum - logits[static_cast<size_t>(truth)]);
+    loss += losses.back();
     predicted.push_back(largest_index(logits));
+    is_wrong.push_back(predicted.back() == truth ? 0 : 1);
     is_right.push_back(predicted.back() == truth ? 1 : 0);
     confidences.push_back(std::min(1.0, std::exp(logits[static_cast<size_t>(predicted.back())] - log_sum)));
     is_second.push_back(truth == 1 ? 1 : 0);
@@ -95,6 +98,7 @@ Evaluation TextClassification::evaluate(const RowOutputs& outputs, const Dataset
     result.add_metric("auc", roc_auc(second_scores, is_second), "all rows are of one class");
   }
   result.metrics.emplace_back("calibration_error", calibration_error(confidences, is_right));
+  result.worst_errors = worst_errors(losses, is_wrong);
   result.report = classification_report(result.classification, labels_.names());
   return result;
 }

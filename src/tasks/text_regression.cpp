@@ -35,11 +35,17 @@ at::Tensor TextRegression::loss_sum(const at::Tensor& outputs, const Dataset& da
 Evaluation TextRegression::evaluate(const RowOutputs& outputs, const Dataset& dataset) const {
   check(outputs.rows_set() == dataset.rows(), "an evaluation covers every row");
   std::vector<double> predicted;
-  for (int64_t row = 0; row < dataset.rows(); ++row) predicted.push_back(outputs.row(row)[0]);
+  std::vector<double> losses;
+  for (int64_t row = 0; row < dataset.rows(); ++row) {
+    predicted.push_back(outputs.row(row)[0]);
+    const double difference = predicted.back() - dataset.value(row);
+    losses.push_back(difference * difference);
+  }
   const RealScores scores = score_real(dataset.values(), predicted);
   Evaluation result;
   result.rows = dataset.rows();
   result.metrics = {{"loss", scores.mean_squared_error}, {"mae", scores.mean_absolute_error}};
+  result.worst_errors = worst_errors(losses, std::vector<uint8_t>(losses.size(), 1));
   const std::string reason = "all true values, or all predictions, are equal";
   result.add_metric("pearson", scores.pearson, reason);
   result.add_metric("spearman", scores.spearman, reason);

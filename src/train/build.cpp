@@ -23,9 +23,7 @@
 #include "train/splits.h"
 
 namespace bertft {
-namespace {
-
-ResolvedRun resolve(const RunConfig& config, const ComputeSettings& compute, int64_t rows, int world) {
+ResolvedRun resolve_run(const RunConfig& config, const ComputeSettings& compute, int64_t rows, int world) {
   ResolvedRun run;
   run.threads = compute.threads;
   run.threads_reason = compute.threads_reason;
@@ -54,8 +52,6 @@ ResolvedRun resolve(const RunConfig& config, const ComputeSettings& compute, int
   }
   return run;
 }
-
-}  // namespace
 
 ModelSettings run_settings(const RunConfig& config) {
   ModelSettings settings;
@@ -168,7 +164,7 @@ TrainingJob build_training_job(RunConfig config, bool is_verified) {
                             static_cast<uint64_t>(job.config.run.seed));
   job.communicator = std::make_unique<LocalCommunicator>(job.model->store().layout());
   job.optimizer = make_optimizer(job.config.optimizer, job.model->store().gradients(), job.model->store().layout());
-  job.resolved = resolve(job.config, compute, job.train.rows(), job.communicator->size());
+  job.resolved = resolve_run(job.config, compute, job.train.rows(), job.communicator->size());
   job.sampler = std::make_unique<Sampler>(static_cast<uint64_t>(job.config.run.seed), job.train.rows(),
                                           job.resolved.global_batch_size);
   return job;

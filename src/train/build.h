@@ -85,6 +85,10 @@ ModelSettings run_settings(const RunConfig& config);
 EncoderConfig run_encoder_config(const std::string& folder, const ModelOptions& options);
 std::unique_ptr<Task> make_run_task(const RunConfig& config);
 
+// What "auto" stands for with that many training rows and processes. Warns when the learning rate never reaches its
+// peak; throws ConfigError when the warm-up is longer than the run.
+ResolvedRun resolve_run(const RunConfig& config, const ComputeSettings& compute, int64_t rows, int world);
+
 // Reads data and checkpoint and builds everything; writes nothing. Throws ConfigError, DataError, CheckpointError.
 // `is_verified`: the content of data files is compared with what cached data sets were made of.
 TrainingJob build_training_job(RunConfig config, bool is_verified = false);

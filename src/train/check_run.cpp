@@ -62,6 +62,7 @@ class Checker {
     if (config_.model.checkpoint.empty()) return skip("the checkpoint", "model.checkpoint is not set");
     const std::string folder = config_.model.checkpoint;
     stage("checkpoint", [&] { files_ = find_model_files(folder); });
+    if (!files_ && !std::filesystem::exists(folder)) return;
     const std::string tokenizer_folder = files_ ? files_->folder : folder;
     stage("checkpoint", [&] { encoder_ = run_encoder_config(tokenizer_folder, config_.model); });
     stage("tokenizer", [&] {
@@ -118,6 +119,7 @@ class Checker {
     }
     stage("configuration", [&] { task_->choose_metric(config_.eval.metric); });
     if (!has_targets) return;
+    stage("configuration", [&] { resolve_run(config_, compute_.value_or(ComputeSettings{}), train_->rows(), 1); });
     stage("labels", [&] {
       task_->see_training_rows(*train_);
       report_.facts += splits_report({std::move(*train_), std::move(dev_), std::move(test_)}, task_->labels());

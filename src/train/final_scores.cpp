@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/timer.h"
+#include "train/error_rows.h"
 #include "train/evaluator.h"
 #include "train/split_predictions.h"
 
@@ -75,13 +76,16 @@ std::optional<FinalScores> score_final_models(const TrainingJob& job, const RunD
 
 void write_final_predictions(const TrainingJob& job, const RunDir& run_dir, const FinalScores& scores) {
   const auto write = [&](const char* split, const std::optional<Dataset>& dataset,
-                         const std::optional<RowOutputs>& outputs, const SplitFiles& files) {
+                         const std::optional<RowOutputs>& outputs, const std::optional<Evaluation>& evaluation,
+                         const SplitFiles& files) {
     if (!dataset) return;
     write_split_predictions(run_dir.predictions_path(split), files, {*dataset, *outputs}, scores.best,
                             {.batch_tokens = job.resolved.eval_batch_tokens, .threads = job.resolved.threads});
+    write_error_rows(run_dir.errors_path(split), run_dir.predictions_path(split),
+                     {*dataset, evaluation->worst_errors, files.is_partial});
   };
-  write("dev", job.dev, scores.dev_outputs, job.dev_files);
-  write("test", job.test, scores.test_outputs, job.test_files);
+  write("dev", job.dev, scores.dev_outputs, scores.dev, job.dev_files);
+  write("test", job.test, scores.test_outputs, scores.test, job.test_files);
 }
 
 }  // namespace bertft

@@ -20,9 +20,16 @@ namespace fs = std::filesystem;
 
 // The files and links that a run writes beside its models and run.json; each may also be there with .tmp behind its
 // name.
-constexpr std::array<const char*, 8> kRunFiles = {
-    "config.yaml", "metrics.jsonl",      "results.json",        "best",
-    "last",        "logs/rank_0000.log", "predictions/dev.tsv", "predictions/test.tsv"};
+constexpr std::array<const char*, 10> kRunFiles = {"predictions/dev_errors.tsv",
+                                                   "predictions/test_errors.tsv",
+                                                   "config.yaml",
+                                                   "metrics.jsonl",
+                                                   "results.json",
+                                                   "best",
+                                                   "last",
+                                                   "logs/rank_0000.log",
+                                                   "predictions/dev.tsv",
+                                                   "predictions/test.tsv"};
 
 // Whether run.json is one that a run wrote.
 bool is_run(const std::string& run_json_path) {

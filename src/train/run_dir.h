@@ -38,6 +38,7 @@ class RunDir {
   std::string results_path() const { return path_ + "/results.json"; }
   std::string log_path() const { return path_ + "/logs/rank_0000.log"; }
   std::string predictions_path(const std::string& split) const { return path_ + "/predictions/" + split + ".tsv"; }
+  std::string errors_path(const std::string& split) const { return path_ + "/predictions/" + split + "_errors.tsv"; }
   std::string model_path(int64_t step) const;
   std::string tensorboard_path() const { return path_ + "/tensorboard"; }
   std::string best_path() const { return path_ + "/best"; }

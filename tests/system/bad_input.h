@@ -16,6 +16,7 @@ struct BadInput {
   int exit_code;
   std::vector<std::string> fragments;  // each must be in the message
   std::vector<std::string> arguments = {};
+  bool is_of_the_command = false;  // a fault of train's own arguments, which `check` does not have
 };
 
 inline auto set_line(const std::string& from, const std::string& to) {
@@ -30,7 +31,8 @@ inline auto nothing() {
   return [](const JobFolder&) {};
 }
 
-// Spoils a good job as each case says, runs it and checks what came of it.
+// Spoils a good job as each case says, runs it and checks what came of it: `train` stops with one message, and `check`
+// lists the same fault and ends with the same exit code.
 void check_cases(const std::vector<BadInput>& cases);
 
 }  // namespace bertft::test

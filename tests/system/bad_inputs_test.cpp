@@ -117,11 +117,11 @@ std::vector<BadInput> config_cases() {
        {"--set train.epochs", "section.key=value"},
        {"--set", "train.epochs"}},
       {"override of no key", nothing(), 2, {"--set", "'train.epoch'", "train.epochs"}, {"--set", "train.epoch=1"}},
-      {"unknown option", nothing(), 2, {"--overwite", "--overwrite"}, {"--overwite"}},
-      {"dump of no step", nothing(), 2, {"--dump-step", "'x' is not a step"}, {"--dump-step", "x", "y"}},
-      {"unknown mode", nothing(), 2, {"comm.mode", "'nccl'", "aiacc, horovod"}, {"--comm=nccl"}},
-      {"resume and overwrite", nothing(), 2, {"--resume and --overwrite"}, {"--resume", "--overwrite"}},
-      {"resume from nowhere", nothing(), 2, {"neither the folder of a run"}, {"--resume=nowhere"}},
+      {"unknown option", nothing(), 2, {"--overwite", "--overwrite"}, {"--overwite"}, true},
+      {"dump of no step", nothing(), 2, {"--dump-step", "'x' is not a step"}, {"--dump-step", "x", "y"}, true},
+      {"unknown mode", nothing(), 2, {"comm.mode", "'nccl'", "aiacc, horovod"}, {"--comm=nccl"}, true},
+      {"resume and overwrite", nothing(), 2, {"--resume and --overwrite"}, {"--resume", "--overwrite"}, true},
+      {"resume from nowhere", nothing(), 2, {"neither the folder of a run"}, {"--resume=nowhere"}, true},
   };
 }
 
@@ -247,7 +247,8 @@ std::vector<BadInput> output_cases() {
        [](const JobFolder& job) { job.write("run/note.txt", "mine"); },
        2,
        {"output.dir", "no run.json of a run"},
-       {"--overwrite"}},
+       {"--overwrite"},
+       true},
       {"output is a file", [](const JobFolder& job) { job.write("run", "mine"); }, 2, {"output.dir", "is a file"}},
   };
 }

@@ -36,9 +36,10 @@ TEST_CASE("a run leaves its folder as documented") {
   CAPTURE(result.err);
   REQUIRE(result.exit_code == 0);
   REQUIRE(result.out.empty());
-  for (const char* name : {"config.yaml", "run.json", "metrics.jsonl", "results.json", "logs/rank_0000.log",
-                           "predictions/dev.tsv", "predictions/test.tsv", "best/model.safetensors", "last/config.json",
-                           "last/vocab.txt", "last/tokenizer_config.json", "last/bert_finetune.json"}) {
+  for (const char* name :
+       {"config.yaml", "run.json", "metrics.jsonl", "results.json", "logs/rank_0000.log", "predictions/dev.tsv",
+        "predictions/test.tsv", "predictions/test_errors.tsv", "best/model.safetensors", "last/config.json",
+        "last/vocab.txt", "last/tokenizer_config.json", "last/bert_finetune.json"}) {
     CAPTURE(name);
     CHECK(fs::exists(job.path("run/") + name));
   }
@@ -71,6 +72,30 @@ TEST_CASE("a run leaves its folder as documented") {
   const Json run = Json::parse(read_file(job.path("run/run.json")));
   CHECK(run["resolved"]["total_steps"] == 6);
   CHECK(run["data"]["train"]["rows"] == 10);
+}
+
+TEST_CASE("the worst errors stand in a file of their own, with their places") {
+  const JobFolder job;
+  std::string rows = "label\ttext\n";
+  for (int i = 0; i < 80; ++i) rows += std::string(i % 3 == 0 ? "good" : "bad") + "\ta good book film red\n";
+  job.write("dev.tsv", rows);
+  REQUIRE(job.train().exit_code == 0);
+  const std::vector<std::string> lines = lines_of(read_file(job.path("run/predictions/dev_errors.tsv")));
+  CHECK(lines[0] == "place\tloss\tlabel\ttext\tprediction\tprobability\tprob_bad\tprob_good");
+  REQUIRE(lines.size() >= 2);
+  CHECK(lines.size() <= 51);
+  double before = 1e9;
+  for (size_t i = 1; i < lines.size(); ++i) {
+    std::istringstream cells(lines[i]);
+    std::string place, loss, label, text, prediction;
+    for (std::string* cell : {&place, &loss, &label, &text, &prediction}) std::getline(cells, *cell, '\t');
+    CAPTURE(lines[i]);
+    CHECK(label != prediction);
+    CHECK(std::stod(loss) <= before);
+    before = std::stod(loss);
+    const auto line = std::stoul(place.substr(place.rfind(':') + 1));
+    CHECK(lines_of(rows).at(line - 1) == label + "\t" + text);
+  }
 }
 
 TEST_CASE("the trace names step, rank, rows, loss, rate, norm and hash, and covers every row once an epoch") {
@@ -228,7 +253,7 @@ TEST_CASE("pairs of texts train, and the model remembers its columns") {
 TEST_CASE("The version and help answer, and a step is dumped") {
   CHECK(run_binary({"--version"}).out.find("bert_finetune 0.") == 0);
   CHECK(run_binary({"help", "train"}).out.find("train.global_batch_size") != std::string::npos);
-  CHECK(run_binary({"help", "check"}).exit_code == 2);
+  CHECK(run_binary({"help", "comm-bench"}).exit_code == 2);
   const JobFolder job;
   REQUIRE(job.train({"--dump-step", "2", job.path("dump.safetensors")}).exit_code == 0);
   CHECK(fs::exists(job.path("dump.safetensors")));
