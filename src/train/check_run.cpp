@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "checkpoint/model_folder.h"
+#include "checkpoint/tensor_file.h"
 #include "config/rules.h"
 #include "core/log.h"
 #include "core/text.h"
@@ -130,7 +131,10 @@ class Checker {
   // Loads the weights as training would, head included.
   void check_weights() {
     if (!files_ || !encoder_) return;
-    if (!is_prepared_) return skip("whether the weights fit the head", "the labels are not known");
+    if (!is_prepared_) {
+      stage("checkpoint", [&] { TensorFile::open(files_->weights); });
+      return skip("whether the weights fit the model and its head", "the labels are not known");
+    }
     stage("checkpoint", [&] {
       const at::ScalarType type = config_.run.precision == "fp64" ? at::kDouble : at::kFloat;
       model_ = std::make_unique<ModelBundle>(*encoder_, std::move(task_), type, frozen_stages(config_.model.freeze));

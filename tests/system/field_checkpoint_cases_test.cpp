@@ -23,6 +23,14 @@ void require_refused(const RunResult& result, const std::vector<std::string>& fr
   for (const std::string& fragment : fragments) CHECK_THAT(result.err, Contains(fragment));
 }
 
+// `check` lists the same and ends with the same exit code.
+void require_found_by_check(const JobFolder& job, const std::vector<std::string>& fragments) {
+  const RunResult result = run_binary({"check", "--config", job.path("c.yaml"), "--set", "threads=1"});
+  INFO(result.out << result.err);
+  REQUIRE(result.exit_code == 3);
+  for (const std::string& fragment : fragments) CHECK_THAT(result.out, Contains(fragment));
+}
+
 // What stands for the weights or the vocabulary, and how each command refuses it.
 void check_impostor(const std::string& content, const std::vector<std::string>& fragments) {
   for (const char* name : {"model.safetensors", "pytorch_model.bin", "vocab.txt"}) {
@@ -34,6 +42,7 @@ void check_impostor(const std::string& content, const std::vector<std::string>& 
     expected.push_back(std::string("checkpoint/") + name);
     require_refused(run_binary({"inspect", job.path("checkpoint")}), expected);
     require_refused(job.train(), expected);
+    require_found_by_check(job, expected);
     CHECK_FALSE(fs::exists(job.path("run")));
     if (std::string(name) == "vocab.txt") {
       require_refused(run_binary({"tokenize", "--model", job.path("checkpoint"), "a film"}), expected);
@@ -155,6 +164,7 @@ TEST_CASE(
     CHECK_THAT(inspected.out, Contains("25 tensors") && Contains("100 % of the encoder"));
     job.replace("c.yaml", "max_length: 16", "max_length: 12");
     require_refused(job.train(), expected);
+    require_found_by_check(job, expected);
     CHECK_FALSE(fs::exists(job.path("run")));
   }
 }
