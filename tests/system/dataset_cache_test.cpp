@@ -154,7 +154,7 @@ TEST_CASE("a million rows are tokenized, cached and trained on in bounded memory
     CAPTURE(result.err, result.peak_kib, base_kib);
     REQUIRE(result.exit_code == 0);
     CHECK_THAT(result.err, Contains(expected) && Contains("1,000,000 rows"));
-    CHECK(result.peak_kib - base_kib < 220 * 1024);
+    CHECK(result.peak_kib - base_kib < 290 * 1024);
   }
 }
 
