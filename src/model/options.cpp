@@ -28,7 +28,8 @@ OptionTable model_option_table(ModelOptions& options) {
       "model",
       {{.key = "checkpoint",
         .target = &options.checkpoint,
-        .help = "folder of the published checkpoint: config.json, model.safetensors, tokenizer files",
+        .help = "folder of the published checkpoint: config.json, weights (safetensors or pytorch_model.bin, whole or "
+                "in shards), tokenizer files",
         .kind = OptionKind::kPath},
        {.key = "head",
         .target = &options.head,

@@ -18,6 +18,7 @@
 #include "train/build.h"
 #include "train/check_output.h"
 #include "train/model_folder_reader.h"
+#include "train/run_dir.h"
 #include "train/splits.h"
 #include "train/weight_loader.h"
 
@@ -146,6 +147,10 @@ class Checker {
 
   void check_output_place() {
     if (config_.output.dir.empty()) return;
+    if (RunDir(config_.output.dir).holds_run()) {
+      report_.warnings.push_back(
+          fmt::format("output.dir: {} holds a run: `train` needs --resume or --overwrite", config_.output.dir));
+    }
     const int64_t parameters = model_ ? model_->store().layout().parameter_count() : 0;
     for (const std::string& fault : output_faults(config_, parameters)) {
       report_.faults.push_back({"output", ExitCode::kConfig, fault});
