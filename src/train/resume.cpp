@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 // Keys that may differ when a run goes on: they change what is written, or where things lie, but no step. Data and
 // tokenizer are compared by their content instead.
-constexpr std::array<const char*, 16> kFreeKeys = {"threads",
+constexpr std::array<const char*, 15> kFreeKeys = {"threads",
                                                    "train.stop_at_step",
                                                    "output.dir",
                                                    "output.log_every",
@@ -35,7 +35,6 @@ constexpr std::array<const char*, 16> kFreeKeys = {"threads",
                                                    "data.cache_dir",
                                                    "model.checkpoint",
                                                    "device",
-                                                   "eval.batch_tokens",
                                                    "comm.mode"};
 
 // Of what "auto" was resolved to: a difference means that sums may be taken in another order.
