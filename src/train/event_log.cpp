@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/host.h"
 #include "train/tensorboard_event.pb.h"
 
 namespace bertft {
@@ -42,11 +43,7 @@ double wall_time() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-std::string new_name() {
-  std::array<char, 256> host{};
-  ::gethostname(host.data(), host.size() - 1);
-  return fmt::format("events.out.tfevents.{:.0f}.{}.{}", wall_time(), host.data(), ::getpid());
-}
+std::string new_name() { return fmt::format("events.out.tfevents.{:.0f}.{}.{}", wall_time(), host_name(), ::getpid()); }
 
 std::string serialized(const tensorboard::Event& event) {
   std::string data;

@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -15,10 +13,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
-#include <sstream>
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/host.h"
 #include "core/log.h"
 
 namespace bertft {
@@ -27,32 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kAttempts = 5;
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
-std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-std::string boot_id() { return first_line("/proc/sys/kernel/random/boot_id"); }
-
-// When the process was started, in ticks since boot; "" when there is none. Tells it from a later one of the same
-// number.
-std::string start_of_process(int64_t pid) {
-  const std::string stat = first_line(fmt::format("/proc/{}/stat", pid));
-  const size_t name_end = stat.rfind(')');
-  if (name_end == std::string::npos) return "";
-  std::istringstream fields(stat.substr(name_end + 1));
-  std::string field;
-  for (int i = 0; i < 20; ++i) fields >> field;  // the 22nd of all: starttime
-  return field;
-}
+constexpr int kWaitsForNewOwner = 20;  // while it takes the folder over there is no owner.json for a moment
+constexpr auto kWaitForNewOwner = std::chrono::milliseconds(100);
 
 struct Owner {
   std::string token;
@@ -88,6 +62,16 @@ std::optional<Owner> read_owner(const std::string& path) {
   owner.process_start = json.value("process_start", "");
   owner.pid = json.value("pid", int64_t{0});
   return owner;
+}
+
+// Who took the folder over; nothing when nobody writes that down in time.
+std::optional<Owner> new_owner(const std::string& path, const std::string& own_token) {
+  for (int i = 0; i < kWaitsForNewOwner; ++i) {
+    const std::optional<Owner> owner = read_owner(path);
+    if (owner && !owner->token.empty() && owner->token != own_token) return owner;
+    std::this_thread::sleep_for(kWaitForNewOwner);
+  }
+  return std::nullopt;
 }
 
 double modified_s(const std::string& path) {
@@ -180,7 +164,7 @@ void RunOwner::refresh() {
 
 void RunOwner::require_owned() const {
   if (!is_lost_) return;
-  const std::optional<Owner> owner = read_owner(path_);
+  const std::optional<Owner> owner = new_owner(path_, token_);
   throw ResourceError(
       fmt::format("{}: the folder was taken over by {}. This job stops; its last saved state stands", path_,
                   owner ? fmt::format("process {} on {}", owner->pid, owner->host) : "another job or removed"));

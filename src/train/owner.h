@@ -30,7 +30,8 @@ class RunOwner {
   // Throws ResourceError when another job took the folder over: nothing may be written there any more. Costs nothing;
   // learns of it at the next refresh.
   void require_owned() const;
-  // The same, looking at the file now: before anything that counts is written.
+  // The same, looking at the file now: before anything that counts is written. Takes a while only to learn the name of
+  // who took it over.
   void confirm();
 
  private:

@@ -1,23 +1,17 @@
 #include "train/startup_table.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "core/cpu_features.h"
 #include "core/hash.h"
+#include "core/host.h"
 #include "core/text.h"
 #include "core/version.h"
 
 namespace bertft {
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
 
 std::string row_of(const char* name, const std::string& value) { return fmt::format("  {:<16}{}\n", name, value); }
 

@@ -52,7 +52,8 @@ Trainer::Trainer(TrainingJob& job, const RunDir& run_dir, RunOwner& owner, const
   results_.metric = keeper_.metric().name;
 }
 
-RunOutcome Trainer::run() {
+// Two jobs in one folder break each other's files: what fails after a take-over is reported as that.
+RunOutcome Trainer::run() try {
   if (state_.is_evaluation_pending && !close_step({.has_evaluation = true, .has_checkpoint = true})) return stopped();
   while (state_.step < job_.resolved.total_steps && !state_.is_stopped_early) {
     const StepResult result = run_step(state_.step + 1);
@@ -61,6 +62,9 @@ RunOutcome Trainer::run() {
   }
   if (!finish()) return stopped();
   return {.is_stopped = false, .stop_reason = "", .step = state_.step, .results = results_};
+} catch (const Error&) {
+  owner_.confirm();
+  throw;
 }
 
 StepResult Trainer::run_step(int64_t step) {
