@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "core/files.h"
-#include "tests/support/python.h"
+#include "tests/support/python_path.h"
 #include "tests/support/test.h"
 #include "tests/system/long_job.h"
 
@@ -60,7 +60,7 @@ void check_events(const LongJob& job, const std::string& python, const std::stri
 }
 
 TEST_CASE("stock TensorBoard reads what was logged") {
-  const auto python = reference_python();
+  const auto python = python_path();
   if (!python) return;
   const LongJob job(2);
   REQUIRE(job.train("whole").exit_code == 0);

@@ -11,6 +11,7 @@
 #include "checkpoint/convert.h"
 #include "core/error.h"
 #include "core/files.h"
+#include "tests/support/python_path.h"
 #include "tests/support/sha256.h"
 #include "tests/support/shared_data.h"
 #include "tests/support/test.h"
@@ -197,17 +198,13 @@ std::string output_of(const std::string& command) {
 }
 
 TEST_CASE("the real package reads what we write, and writes the same bytes") {
-  const char* given = std::getenv("BERTFT_PYTHON");
-  const std::string python = given != nullptr ? given : ".deps/venv/bin/python";
-  if (!std::filesystem::exists(python)) {
-    std::cout << "SKIPPED: no " << python << " (set BERTFT_PYTHON to a Python that has torch and safetensors)\n";
-    return;
-  }
+  const auto python = test::python_path();
+  if (!python) return;
   const TempFolder folder;
   const Sample sample;
   const std::string path = folder / "model.safetensors";
   write_safetensors(path, sample.views);
-  const std::string output = output_of(python + " tests/golden/check_safetensors.py " + path);
+  const std::string output = output_of(*python + " tests/golden/check_safetensors.py " + path);
   INFO(output);
   const auto digest = [&](size_t i) { return test::sha256_hex(bytes_of(sample.views[i])); };
   CHECK(output.find("b.weight float32 [2, 3] " + digest(0) + "\n") != std::string::npos);
