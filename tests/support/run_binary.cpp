@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 #include "core/files.h"
@@ -32,6 +35,14 @@ void redirect(const std::string& path, int flags, int target) {
   arguments.push_back(nullptr);
   ::execvp(program.c_str(), arguments.data());
   ::_exit(127);
+}
+
+constexpr useconds_t kMemorySampleUs = 2000;
+
+void forget_launcher() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
+    ::unsetenv(name);
+  }
 }
 
 }  // namespace
@@ -62,14 +73,25 @@ bool RunningProgram::is_running() {
   return !has_ended_;
 }
 
+int64_t RunningProgram::anonymous_kib() const {
+  namespace fs = std::filesystem;
+  const std::string process = "/proc/" + std::to_string(child_);
+  std::error_code error;
+  if (fs::read_symlink(process + "/exe", error) == fs::read_symlink("/proc/self/exe", error)) return 0;  // not yet
+  std::ifstream status(process + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("RssAnon:")) return std::atoll(line.c_str() + std::strlen("RssAnon:"));
+  }
+  return 0;
+}
+
 std::string RunningProgram::err() const { return read_file(folder_ / "err"); }
 
 RunResult RunningProgram::wait() {
-  rusage usage{};
-  if (!has_ended_) ::wait4(child_, &status_, 0, &usage);
+  if (!has_ended_) ::waitpid(child_, &status_, 0);
   has_ended_ = true;
   const int code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
-  return {code, read_file(folder_ / "out"), err(), usage.ru_maxrss};
+  return {code, read_file(folder_ / "out"), err()};
 }
 
 RunResult run_program(const std::string& program, const RunRequest& request) {
@@ -77,10 +99,20 @@ RunResult run_program(const std::string& program, const RunRequest& request) {
 }
 
 RunResult run_binary(const RunRequest& request) {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "WORLD_SIZE", "SLURM_STEP_NUM_TASKS"}) {
-    ::unsetenv(name);
-  }
+  forget_launcher();
   return run_program(binary_path(), request);
+}
+
+MeasuredRun run_binary_measured(const RunRequest& request) {
+  forget_launcher();
+  RunningProgram program(binary_path(), request);
+  MeasuredRun run;
+  while (program.is_running()) {
+    run.peak_kib = std::max(run.peak_kib, program.anonymous_kib());
+    ::usleep(kMemorySampleUs);
+  }
+  run.result = program.wait();
+  return run;
 }
 
 RunResult run_binary(const std::vector<std::string>& arguments) {

@@ -16,7 +16,6 @@ struct RunResult {
   int exit_code = -1;  // 128 + signal when a signal ended it
   std::string out;
   std::string err;
-  int64_t peak_kib = 0;  // the largest resident memory it had
 };
 
 struct RunRequest {
@@ -35,6 +34,8 @@ class RunningProgram {
 
   void signal(int number) const;
   bool is_running();
+  // The resident memory that is its own and in no file, at this moment; 0 when it has ended.
+  int64_t anonymous_kib() const;
   // What it has written to standard error so far.
   std::string err() const;
   RunResult wait();
@@ -54,5 +55,11 @@ RunResult run_program(const std::string& program, const RunRequest& request);
 // The executable under test, without the variables that would change what it does.
 RunResult run_binary(const RunRequest& request);
 RunResult run_binary(const std::vector<std::string>& arguments);
+
+struct MeasuredRun {
+  RunResult result;
+  int64_t peak_kib = 0;  // of RunningProgram::anonymous_kib(): mapped files are the system's to drop
+};
+MeasuredRun run_binary_measured(const RunRequest& request);
 
 }  // namespace bertft::test

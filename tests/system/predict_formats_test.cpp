@@ -26,9 +26,12 @@ struct Model {
     REQUIRE(result.exit_code == 0);
   }
   RunResult predict(const std::string& data, std::vector<std::string> more = {}, const std::string& input = "") const {
+    return run_binary(request(data, more, input));
+  }
+  RunRequest request(const std::string& data, const std::vector<std::string>& more, const std::string& input) const {
     std::vector<std::string> arguments = {"predict", "--model", job.path("run/best"), "--data", data, "--threads", "1"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_binary(RunRequest{.arguments = arguments, .input = input});
+    return {.arguments = arguments, .input = input};
   }
   std::string write(const std::string& name, const std::string& content) const {
     job.write(name, content);
@@ -256,9 +259,7 @@ TEST_CASE("memory of predict does not grow with its input") {
   const auto peak = [&](int64_t megabytes) {
     std::string input = "text\n";
     for (int64_t i = 0; i < megabytes * 200; ++i) input += line;
-    const RunResult result = model.predict("-", {"--output", model.job.path("p.tsv")}, input);
-    INFO(result.err);
-    return result.peak_kib;
+    return run_binary_measured(model.request("-", {"--output", model.job.path("p.tsv")}, input)).peak_kib;
   };
   const auto small = static_cast<double>(peak(10));
   const auto large = static_cast<double>(peak(60));
