@@ -42,6 +42,7 @@ LIBRARIES = [
      "this folder knows no JSON"),
 ]
 TORCH_FREE_FOLDERS = ("ops/kernels",)  # within a folder that knows torch
+CORE_ONLY_FOLDERS = ("comm/wire",)  # within a folder: they see core and themselves, and are targets of their own
 GENERATED_HEADERS = {"build_info.h": {"core"}, "train/tensorboard_event.pb.h": {"train"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = {".h", ".cpp", ".inc", ".cu", ".cuh"}
@@ -64,6 +65,10 @@ def fault_of_own_header(name, path, folder, root):
         return f'"{name}": write it from src/, as "folder/file.h"'
     if not (root / "src" / name).is_file():
         return f'"{name}": there is no such file in src/'
+    place = path.relative_to(root / "src").as_posix() if folder != "apps" else ""
+    for inner in CORE_ONLY_FOLDERS:
+        if place.startswith(inner + "/") and target == folder and not name.startswith(inner + "/"):
+            return f'"{name}": {inner} sees core only'
     is_options = pathlib.PurePosixPath(name).name == "options.h"
     if target == folder or target in ALLOWED[folder] or (folder == "config" and is_options):
         return None
@@ -106,6 +111,9 @@ SELF_TEST = {  # file -> lines, and those of them that are wrong
     "src/core/version.cpp": (['#include "build_info.h"', "#include <spdlog/spdlog.h>", '#include "data/table.h"'], [3]),
     "src/comm/options.h": (['#include "core/error.h"', "#include <ATen/core/Tensor.h>", "#include <spdlog/spdlog.h>"],
                            [2, 3]),
+    "src/comm/transport.h": (['#include "comm/wire/cast.h"', '#include "comm/options.h"'], []),
+    "src/comm/wire/cast.h": (['#include "comm/wire/type.h"', '#include "core/error.h"', '#include "comm/options.h"'], [3]),
+    "src/comm/wire/type.h": (["#include <cstdint>"], []),
     "src/data/table.h": (['#include "core/error.h"', "#include <c10/util/Exception.h>", '#include "error.h"'], [2, 3]),
     "src/data/reader.cpp": (['#include "data/table.h"', '#include "metrics/score.h"'], [2]),
     "src/metrics/score.h": (['  #  include "tokenize/gone.h"', '// #include "ops/linear.h"'], [1]),

@@ -1,0 +1,127 @@
+// How bytes travel between the ranks of a job: sums of ranges of the gradient buffer on independent lanes, a few
+// collectives, and the controllers' small messages. No type of MPI, NCCL or a socket appears here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm/gradient_buffer.h"
+#include "comm/wire/wire_map.h"
+#include "comm/wire/wire_type.h"
+
+namespace bertft {
+
+// One range to be summed over all ranks. Every rank hands in the same jobs in the same order on the same lane; flags
+// alone may differ. An empty range is a job, too: it carries its flags.
+struct ReduceJob {
+  ElementRange range;  // of the attached buffer; begin is a multiple of kAlignmentElements
+  WireType wire = WireType::kFp32;
+  // fp16 and mixed: the power of two that all values are multiplied with; none: each block by its largest value, so
+  // that no finite value overflows. A block with a value that the type cannot hold travels as fp32.
+  std::optional<int> scale_exponent;
+  int64_t step = 0;    // for headers and messages
+  int unit = -1;       // for messages
+  uint32_t flags = 0;  // combined by OR on the way, see all_reduce()
+};
+
+// A value that is no number, found in one rank's contribution before it is summed.
+struct NonFinite {
+  int rank = 0;       // whose contribution it is
+  int64_t index = 0;  // of the first one, in the flat buffer
+  int64_t step = 0;
+  int unit = -1;
+  int64_t nan_count = 0;  // in the piece that was looked at
+  int64_t inf_count = 0;
+  double min = 0.0;  // of the finite values of that piece; 0 when it has none
+  double max = 0.0;
+};
+
+struct ControlMessage {
+  int from = 0;
+  std::string bytes;
+};
+
+// What has left and reached this rank over sockets. `payload` is gradients and texts, `header` everything before them.
+struct ChannelCounters {
+  int64_t messages_sent = 0, messages_received = 0;
+  int64_t payload_sent = 0, payload_received = 0;  // bytes
+  int64_t header_sent = 0, header_received = 0;    // bytes
+};
+
+struct TransportCounters {
+  std::vector<ChannelCounters> lanes;
+  ChannelCounters collectives;   // broadcast, all_gather, barrier between nodes
+  ChannelCounters control;       // send(), receive(): between all ranks
+  int64_t shared_summed = 0;     // bytes of contributions that this rank read and summed in shared memory
+  int64_t fp32_blocks = 0;       // blocks sent as fp32 because the 16-bit type could not hold a value
+  int64_t closed_strangers = 0;  // connections from outside the job
+};
+
+// What a lane (or a collective) waits for at this moment, for reports about stalls.
+struct TransportWait {
+  int lane = -1;  // -1: a collective
+  std::string what;
+  int64_t step = 0;
+  int unit = -1;
+  std::vector<int> ranks;  // that have not come
+};
+
+// One per process. Each lane is used by one thread at a time, the collectives by one thread (the compute thread),
+// receive() by one; send(), abort(), counters() and waits() by any. Everything that waits throws CommError with the
+// first known cause as soon as a peer is lost, leaves without a bye, or aborts.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual int local_rank() const = 0;
+  virtual int local_size() const = 0;
+  virtual int node() const = 0;
+  virtual int nodes() const = 0;
+  virtual std::string description() const = 0;  // for the start-up table
+
+  // Collective, once, before the first job: `buffer` is what all_reduce() sums; it outlives the transport. Returns
+  // where the sums stand afterwards: buffer.data(), or the result that the ranks of a node share (read it, never write
+  // it). Throws CommError when the ranks' buffers differ in size.
+  virtual const void* attach(const GradientBuffer& buffer, WireMap map) = 0;
+
+  virtual int lanes() const = 0;
+  // Blocks until the range holds the sum over all ranks, bit-equal on all of them; returns the OR of all flags. The
+  // flag word of a slice is closed once, by its owner, so every rank returns the same.
+  virtual uint32_t all_reduce(int lane, const ReduceJob& job) = 0;
+
+  // Sums made in between, on the compute thread, where a comm thread would only take its core: post() announces that
+  // this rank's contribution is written, progress() sums what all ranks have posted and never waits, wait_posted()
+  // blocks until everything posted is summed and returns the OR of all flags since the last such call.
+  virtual bool has_inline_sums() const { return false; }
+  virtual void post(int lane, const ReduceJob& job) = 0;
+  virtual bool progress(int lane) = 0;  // true when nothing that was posted is open
+  virtual uint32_t wait_posted(int lane) = 0;
+
+  virtual void broadcast(void* data, size_t bytes, int root) = 0;
+  // The byte strings of all ranks, in rank order.
+  virtual std::vector<std::string> all_gather(const std::string& mine) = 0;
+  virtual void barrier() = 0;
+
+  // Small messages of the controllers, in order between any two ranks. send() never waits for the receiver; `to` may be
+  // this rank itself. receive() waits at most `timeout_s` (< 0: as long as it takes).
+  virtual void send(int to, std::string_view bytes) = 0;
+  virtual std::optional<ControlMessage> receive(double timeout_s) = 0;
+
+  // Tells all peers why this rank goes down; every wait of this process ends with that cause, the peers' with it, too.
+  virtual void abort(const std::string& cause) noexcept = 0;
+  // The first cause, once something failed; "" before.
+  virtual std::string failure() const = 0;
+  // Says good-bye and waits for every peer's good-bye: after it, an ended connection is no fault. Collective.
+  virtual void close() = 0;
+
+  virtual TransportCounters counters() const = 0;
+  virtual std::vector<TransportWait> waits() const = 0;
+};
+
+}  // namespace bertft
