@@ -37,6 +37,9 @@ FP64 = [
 ]
 
 
+BF16_LEARNING_RATE = 1e-3
+
+
 def load(folder, name, dtype):
     """The checkpoint without dropout. bert_40 has the names of a bare encoder."""
     if name == "bert_48":
@@ -53,18 +56,22 @@ def load_rows(folder, data):
     return reference.encode(tokenizer, table, columns, "label", make_numerics.LABELS, make_numerics.MAX_LENGTH)
 
 
+def root_mean_square(a, b):
+    return (sum((x - y) ** 2 for x, y in zip(a, b)) / len(a)) ** 0.5
+
+
 def bf16_values(folder, rows):
-    """Logits and losses in bf16, and how far the reference is from itself when sums are in fp32 or in fp64: a value near
-    the middle between two bfloat16 is rounded to either side, and later layers multiply that."""
-    logits, losses = {}, {}
-    for dtype in (torch.float64, torch.float32):
-        model = reference.with_bf16_products(load(folder, "bert_48", dtype))
-        logits[dtype] = reference.logits(model, rows).double()
-        losses[dtype] = reference.train(model, rows, make_numerics.SETTINGS, 20)["loss"]
-    exact, single = logits[torch.float64], logits[torch.float32]
-    return {"logits": exact.tolist(), "loss": losses[torch.float64],
-            "spread": {"logits": float((exact - single).norm() / exact.norm()),
-                       "loss": max(abs(a - b) for a, b in zip(losses[torch.float64], losses[torch.float32]))}}
+    """Logits and losses in bf16; how far the logits are from each other when sums are in fp32 or in fp64 (a value near the
+    middle between two bfloat16 is rounded to either side, and later layers multiply that); how far the losses are from
+    those without rounding, at a learning rate at which that is much more than what the rounding of sums makes (0.005)."""
+    settings = dataclasses.replace(make_numerics.SETTINGS, learning_rate=BF16_LEARNING_RATE)
+    models = [reference.with_bf16_products(load(folder, "bert_48", dtype)) for dtype in (torch.float64, torch.float32)]
+    exact, single = (reference.logits(model, rows).double() for model in models)
+    losses = reference.train(models[0], rows, settings, 20)["loss"]
+    unrounded = reference.train(load(folder, "bert_48", torch.float64), rows, settings, 20)["loss"]
+    return {"learning_rate": BF16_LEARNING_RATE, "logits": exact.tolist(), "loss": losses,
+            "spread": {"logits": float((exact - single).norm() / exact.norm())},
+            "unrounded_loss_rms": root_mean_square(losses, unrounded)}
 
 
 def main():

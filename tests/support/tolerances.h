@@ -19,7 +19,8 @@ constexpr double kTraceRelative = 1e-8;          // learning rates and gradient 
 constexpr double kFp64GradientRelative = 1e-10;  // as kGradientRelative
 constexpr double kFp64GradientOfAll = 1e-13;     // as kGradientOfAll
 
-// bf16: logits and 20-step losses within kSpreads of the reference's own spread between sums in fp32 and in fp64.
+// bf16: logits within kSpreads of the reference's own spread between sums in fp32 and in fp64.
+constexpr double kBf16LossShare = 0.5;  // losses of 20 steps, root mean square: of how far the reference in fp32 is
 constexpr double kBf16FromFp32 = 2e-2;  // ||d|| / ||x|| of all logits, against fp32
 
 // Equal up to summation: other micro-batches or threads, dropout on.
