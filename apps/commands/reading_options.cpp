@@ -107,6 +107,7 @@ TableRequest ReadingOptions::request(const ModelSettings& settings, const std::s
   options.columns = settings.columns;
   for (const std::string& assignments : columns_) apply_columns(options.columns, assignments);
   TableRequest request = table_request(options, needs_label);
+  request.is_plain_text_allowed = options.columns.text == settings.columns.text;
   request.is_pair_optional = settings.is_pair_optional;
   request.is_command_line = true;
   try {

@@ -18,6 +18,7 @@
 #include "train/resume.h"
 #include "train/run_dir.h"
 #include "train/startup_table.h"
+#include "train/state_store.h"
 #include "train/trainer.h"
 
 namespace bertft {
@@ -61,6 +62,8 @@ class TrainCommand final : public Command {
     parse_dump();
     const RunDir run_dir(config.output.dir);
     if (resume && !resume->step && run_dir.is_complete()) {
+      if (const auto last = StateStore(run_dir.path()).newest())
+        adopt_saved_run(last->state, config);  // refuses other settings
       log::info(fmt::format("the run in {} is complete: nothing to resume\nresults: {}", run_dir.path(),
                             run_dir.results_path()));
       return static_cast<int>(ExitCode::kDone);

@@ -105,7 +105,7 @@ class Planner {
     const bool any_name =
         std::any_of(wanted_.begin(), wanted_.end(), [&](const WantedColumn& one) { return occurrences(one.name) > 0; });
     if (any_name) return with_header("line 1 names the columns");
-    if (wants_text_only() && cells_.size() == 1) return plain_text();
+    if (request_.is_plain_text_allowed && wants_text_only() && cells_.size() == 1) return plain_text();
     throw_no_header();
   }
 

@@ -38,12 +38,13 @@ struct TableRequest {
   std::string encoding = "utf-8";
   InvalidText invalid_utf8 = InvalidText::kReplace;
   BadRow bad_row = BadRow::kError;
-  int64_t max_rows = 0;           // of all files of a request together; 0 = all
-  bool needs_label = false;       // false (prediction): a label or id column may be missing
-  bool is_pair_optional = false;  // true: a file without the text_pair column has single texts
-  bool is_command_line = false;   // messages call options as evaluate and predict do: see option_name
-  size_t chunk_bytes = 8 << 20;   // text of a chunk; see RowStream
-  size_t block_bytes = 1 << 20;   // text that is read at once
+  int64_t max_rows = 0;               // of all files of a request together; 0 = all
+  bool needs_label = false;           // false (prediction): a label or id column may be missing
+  bool is_pair_optional = false;      // true: a file without the text_pair column has single texts
+  bool is_plain_text_allowed = true;  // false: the text's column was named on purpose, so it must be there
+  bool is_command_line = false;       // messages call options as evaluate and predict do: see option_name
+  size_t chunk_bytes = 8 << 20;       // text of a chunk; see RowStream
+  size_t block_bytes = 1 << 20;       // text that is read at once
 };
 
 TableRequest table_request(const DataOptions& options, bool needs_label);
@@ -65,7 +66,7 @@ struct ColumnPlan {
 //   - data.schema gives the names: no header line, unless line 1 consists of these names;
 //   - all wanted columns are given as positions: no header line;
 //   - at least one wanted name stands in line 1: it is the header, and the missing ones are an error;
-//   - only a text is wanted and line 1 has a single cell: plain text;
+//   - only a text is wanted, plain text is allowed and line 1 has a single cell: plain text;
 //   - else an error that names the columns found and wanted.
 // A name that is no column of the header but a number is a position counted from 1.
 // Throws DataError naming `path`, and ConfigError when one column is asked to be two things.

@@ -26,6 +26,7 @@ struct LabelSettings {
   StringMap map = {};        // text in the file -> label; other texts stay as they are
   std::string pattern = "";  // ECMAScript regular expression: the label is its first group, or all it matches; "" = all
   UnknownLabel unknown = UnknownLabel::kError;
+  bool is_of_model = false;  // read from a model directory: no option can change it any more
 };
 
 LabelType parse_label_type(const std::string& text);  // single, multi, real; throws ConfigError

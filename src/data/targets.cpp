@@ -83,9 +83,7 @@ class RowSorter {
     wrong_.throw_if_any(fmt::format("{}: {} of {} rows have a label that {}: {}", shown_files(dataset_.notes().paths),
                                     with_thousands(wrong_.count()), with_thousands(dataset_.rows()),
                                     is_real ? "is no number" : "training lacks", shown_wrong()),
-                        is_real ? "Mend or remove these rows"
-                                : "Mend or remove these rows, list all labels in data.labels, or set "
-                                  "data.unknown_label: skip");
+                        remedy());
   }
 
   LeftOutRows left_out() const { return {wrong_.count(), missing_.count(), shown_wrong()}; }
@@ -104,6 +102,13 @@ class RowSorter {
     }
     ++wrong_rows_[static_cast<size_t>(text)];
     wrong_.add([&] { return fault_text(row, here); });
+  }
+
+  std::string remedy() const {
+    const LabelSettings& settings = reader_.settings();
+    if (settings.type == LabelType::kReal) return "Mend or remove these rows";
+    if (settings.is_of_model) return "Mend or remove these rows, or take a model that was trained with these labels";
+    return "Mend or remove these rows, list all labels in data.labels, or set data.unknown_label: skip";
   }
 
   std::string fault_text(int64_t row, const TextMeaning& here) const {

@@ -85,6 +85,7 @@ constexpr int64_t kLongestLength = 1 << 20;
 
 // How label cells are read. A folder of an older build says nothing of it: each cell is a label.
 void read_label_settings(const Json& json, const std::string& path, LabelSettings& settings) {
+  settings.is_of_model = true;
   if (!json.contains("label_type")) return;
   settings.type = parse_label_type(field<std::string>(json, "label_type", path));
   for (const auto& pair : field<std::vector<std::array<std::string, 2>>>(json, "label_map", path)) {

@@ -42,8 +42,9 @@ std::string optimizer_text(const OptimizerOptions& o) {
 std::string training_rows(const TrainingJob& job) {
   const ResolvedRun& r = job.resolved;
   const OptimizerOptions& o = job.config.optimizer;
-  return row_of("steps", fmt::format("{} ({} an epoch), warm-up {} steps, schedule {}", r.total_steps,
-                                     r.steps_per_epoch, r.warmup_steps, job.config.schedule.type)) +
+  return row_of("steps",
+                fmt::format("{} ({} an epoch), warm-up {} step{}, schedule {}", r.total_steps, r.steps_per_epoch,
+                            r.warmup_steps, r.warmup_steps == 1 ? "" : "s", job.config.schedule.type)) +
          row_of("batch", fmt::format("{} rows a step, at most {} tokens at once", r.global_batch_size,
                                      with_thousands(r.micro_batch_tokens))) +
          row_of("optimizer", optimizer_text(o) + fmt::format(", clip {}", job.config.train.max_grad_norm)) +

@@ -245,6 +245,9 @@ TEST_CASE("files are read as the training files were, unless the command line or
   const RunResult missing = predict("named.tsv", "a\tb\nc\td\n", {"--columns", "text=title"});
   CHECK(missing.exit_code == 3);
   CHECK_THAT(missing.err, Contains("--columns text=") && !Contains("data.columns"));
+  const RunResult single = predict("single.txt", "a text\nanother\n", {"--columns", "text=title"});
+  CHECK(single.exit_code == 3);
+  CHECK_THAT(single.err, Contains("'title'") && Contains("--columns text="));
   const RunResult twice = predict("named.tsv", "a\tb\nc\td\n", {"--columns", "text=a,label=a"});
   CHECK(twice.exit_code == 2);
   CHECK_THAT(twice.err, Contains("--columns text= and --columns label="));

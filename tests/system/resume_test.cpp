@@ -122,6 +122,9 @@ TEST_CASE("a run goes on from the state that --resume names") {
   const RunResult again = job.train("run", {"--resume"});
   CHECK(again.exit_code == 0);
   CHECK(again.err.find("is complete: nothing to resume") != std::string::npos);
+  const RunResult other = job.train("run", {"--resume", "--set", "optimizer.learning_rate=1.0"});
+  CHECK(other.exit_code == 2);
+  CHECK(other.err.find("optimizer.learning_rate") != std::string::npos);
   CHECK(job.train("run", {"--resume=" + job.path("elsewhere")}).exit_code == 2);
   CHECK(job.train("run", {"--resume", "--overwrite"}).exit_code == 2);
 }

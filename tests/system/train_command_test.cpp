@@ -46,7 +46,7 @@ TEST_CASE("a run leaves its folder as documented") {
   CHECK(fs::read_symlink(job.path("run/last")) == "models/step_00000006");
   CHECK(fs::is_symlink(job.path("run/best")));
   CHECK(result.err.find("parameters") != std::string::npos);
-  CHECK(result.err.find("warm-up 1 steps") != std::string::npos);
+  CHECK(result.err.find("warm-up 1 step,") != std::string::npos);
 
   std::vector<std::string> training_keys;
   int evaluations = 0;
@@ -144,6 +144,11 @@ TEST_CASE("evaluate and predict agree with the run") {
   REQUIRE(job.train().exit_code == 0);
   const RunResult evaluated = run_binary(
       {"evaluate", "--model", job.path("run/best"), "--data", job.path("test.tsv"), "--output", job.path("scored")});
+  job.write("other.tsv", "label\ttext\nfair\ta film\n");
+  const RunResult other = run_binary({"evaluate", "--model", job.path("run/best"), "--data", job.path("other.tsv")});
+  CHECK(other.exit_code == 3);
+  CHECK(other.err.find("take a model that was trained with these labels") != std::string::npos);
+  CHECK(other.err.find("data.") == std::string::npos);
   CAPTURE(evaluated.err);
   REQUIRE(evaluated.exit_code == 0);
   const Json results = Json::parse(read_file(job.path("run/results.json")));
