@@ -130,6 +130,8 @@ std::string NegotiationModel::name(int action) const {
   }
 }
 
+bool NegotiationModel::is_death(int action) { return action >> (2 * kShift) == kDie; }
+
 void NegotiationModel::apply(int action) {
   const int kind = action >> (2 * kShift), first = action >> kShift & 0xff, second = action & 0xff;
   switch (kind) {
@@ -139,16 +141,15 @@ void NegotiationModel::apply(int action) {
       r.owed = r.raised;
       r.seen = 0;
       r.controller.step_begin(r.ended);
+      raise_as_told(first);
       return settle(first);
     }
     case kMark:
       edit_rank(first).controller.mark_ready(second);
+      raise_as_told(first);
       return settle(first);
-    case kRaise: {
-      const uint32_t flag = 1u << (raisings_++ % kStatusFlagCount);
-      edit_rank(first).raised |= flag;
-      return edit_rank(first).controller.raise(flag);
-    }
+    case kRaise:
+      return raise(first, 1u << (raisings_++ % kStatusFlagCount));
     case kPoll:
       edit(first).bell = false;
       leader_of(first).poll();
@@ -162,6 +163,17 @@ void NegotiationModel::apply(int action) {
     default:
       return die(first, second != 0);
   }
+}
+
+void NegotiationModel::raise(int number, uint32_t flag) {
+  edit_rank(number).raised |= flag;
+  edit_rank(number).controller.raise(flag);
+}
+
+void NegotiationModel::raise_as_told(int number) {
+  const Rank& r = rank(number);
+  const bool is_time = r.ended == 0 && r.controller.marked().count() == options_.raised_after;
+  if (number == options_.raiser && is_time) raise(number, options_.raised_flag);
 }
 
 // What follows at once from a call of a controller.

@@ -27,6 +27,10 @@ struct ModelOptions {
   bool sends_block = false;     // a node with messages that do not fit reads nothing until they do
   bool causes_go_first = true;  // a rank that fails closes only when everybody has been told why
   bool failing_ranks_read = true;  // and goes on reading until then
+  // Beside `flags`: this rank raises this flag in step 0, when it has marked that many units.
+  int raiser = -1;
+  uint32_t raised_flag = 0;
+  int raised_after = 0;
   DecentralRules rules = {};
 };
 
@@ -36,9 +40,12 @@ class NegotiationModel {
 
   std::vector<int> actions() const;
   std::string name(int action) const;
+  static bool is_death(int action);
   void apply(int action);
   std::string fingerprint() const;
   void check_stuck() const;
+  // Per step, once it has ended somewhere: the flags that acted; else -1.
+  const std::vector<int64_t>& verdicts() const { return verdicts_; }
 
  private:
   enum Kind { kBegin, kMark, kRaise, kPoll, kLook, kEnd, kDeliver, kDie };
@@ -107,6 +114,8 @@ class NegotiationModel {
   void die(int index, bool loses_messages);
   void settle(int number);
   void look(int number);
+  void raise(int number, uint32_t flag);
+  void raise_as_told(int number);
   void end_step(int number);
   void check_published(int index);
   void notify(int index);
