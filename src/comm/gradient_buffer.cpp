@@ -11,8 +11,13 @@
 
 namespace bertft {
 
-GradientBuffer::GradientBuffer(int64_t elements, size_t element_bytes)
-    : bytes_(std::max<size_t>(static_cast<size_t>(elements) * element_bytes, 1)) {
+GradientBuffer::GradientBuffer(int64_t elements, size_t element_bytes, GradientMemory memory)
+    : bytes_(std::max<size_t>(static_cast<size_t>(elements) * element_bytes, 1)), element_bytes_(element_bytes) {
+  if (memory == GradientMemory::kShared) {
+    shared_ = SharedMemory::create(bytes_, "bertft gradients");
+    data_ = shared_.data();
+    return;
+  }
   data_ = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data_ == MAP_FAILED) {
     throw ResourceError(fmt::format("no memory for {} bytes of gradients: {}. Use a smaller model or a larger machine",
@@ -21,6 +26,8 @@ GradientBuffer::GradientBuffer(int64_t elements, size_t element_bytes)
   ::madvise(data_, bytes_, MADV_HUGEPAGE);  // a hint: failure only costs speed
 }
 
-GradientBuffer::~GradientBuffer() { ::munmap(data_, bytes_); }
+GradientBuffer::~GradientBuffer() {
+  if (!shared_) ::munmap(data_, bytes_);
+}
 
 }  // namespace bertft

@@ -1,26 +1,36 @@
 // The memory of all gradients: one flat, aligned, zero-filled block that model, clipping, optimizer and communicator
-// share without copies. Where it lives (here: private memory) is this folder's business.
+// share without copies. Where it lives (private memory, or a segment that the ranks of a node share) is this folder's
+// business.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "comm/shared_memory.h"
+
 namespace bertft {
+
+enum class GradientMemory { kPrivate, kShared };
 
 class GradientBuffer {
  public:
   // `elements` of `element_bytes` each (4 or 8), zero. Throws ResourceError when there is no memory.
-  GradientBuffer(int64_t elements, size_t element_bytes);
+  GradientBuffer(int64_t elements, size_t element_bytes, GradientMemory memory = GradientMemory::kPrivate);
   ~GradientBuffer();
   GradientBuffer(const GradientBuffer&) = delete;
   GradientBuffer& operator=(const GradientBuffer&) = delete;
 
   void* data() const { return data_; }  // page-aligned
   size_t bytes() const { return bytes_; }
+  size_t element_bytes() const { return element_bytes_; }
+  // The segment; none for private memory.
+  const SharedMemory& shared() const { return shared_; }
 
  private:
   void* data_ = nullptr;
   size_t bytes_ = 0;
+  size_t element_bytes_ = 0;
+  SharedMemory shared_;
 };
 
 }  // namespace bertft

@@ -18,11 +18,11 @@ namespace bertft {
 // One range to be summed over all ranks. Every rank hands in the same jobs in the same order on the same lane; flags
 // alone may differ. An empty range is a job, too: it carries its flags.
 struct ReduceJob {
-  ElementRange range;  // of the attached buffer; begin is a multiple of kAlignmentElements
+  ElementRange range = {};  // of the attached buffer; begin is a multiple of kAlignmentElements
   WireType wire = WireType::kFp32;
   // fp16 and mixed: the power of two that all values are multiplied with; none: each block by its largest value, so
   // that no finite value overflows. A block with a value that the type cannot hold travels as fp32.
-  std::optional<int> scale_exponent;
+  std::optional<int> scale_exponent = std::nullopt;
   int64_t step = 0;    // for headers and messages
   int unit = -1;       // for messages
   uint32_t flags = 0;  // combined by OR on the way, see all_reduce()
