@@ -208,7 +208,12 @@ TEST_CASE("Ranks with buffers of different sizes are told so by name") {
       options.interface = "lo";
       const GradientBuffer buffer(bootstrap.rank() == 1 ? 80 : 64, sizeof(float), GradientMemory::kShared);
       const auto transport = make_native_transport(bootstrap, options);
-      transport->attach(buffer, {});
+      try {
+        transport->attach(buffer, {});
+      } catch (const CommError& error) {
+        transport->abort(error.what());
+        throw;
+      }
     });
     for (const std::string& error : errors) {
       REQUIRE_THAT(error,
