@@ -64,7 +64,7 @@ ControlPlane::ControlPlane(const Topology& topology, uint64_t job, std::vector<F
       peers_(static_cast<size_t>(topology.size)),
       poll_(::epoll_create1(EPOLL_CLOEXEC)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      has_said_bye_(static_cast<size_t>(topology.size), 0) {
+      watch_(topology.rank, topology.size) {
   if (!poll_ || !wake_) throw ResourceError("no file descriptor left for the communicator. Raise ulimit -n");
   watch(poll_, EPOLL_CTL_ADD, wake_.get(), kWakeTag, EPOLLIN);
   for (int rank = 0; rank < topology.size; ++rank) {
@@ -74,15 +74,13 @@ ControlPlane::ControlPlane(const Topology& topology, uint64_t job, std::vector<F
     watch(poll_, EPOLL_CTL_ADD, peer->socket.get(), static_cast<uint64_t>(rank), EPOLLIN);
     peers_[static_cast<size_t>(rank)] = std::move(peer);
   }
-  failure_.on_set([this] {
-    { const std::lock_guard lock(mutex_); }
-    changed_.notify_all();
-  });
+  // Whoever finds the fault, the peers hear of it.
+  failure_.on_set([this] { tell([&](PeerWatch& watch) { watch.abort(failure_.cause()); }); });
   thread_ = std::thread([this] { run(); });
 }
 
 ControlPlane::~ControlPlane() {
-  if (failure_.is_set()) abort(failure_.cause());  // who has not heard the cause hears it before the connection ends
+  if (failure_.is_set()) wait_for_flush(0.3);  // the peers read the cause before the end of the connection
   ::eventfd_write(wake_.get(), 1);
   thread_.join();
 }
@@ -130,7 +128,8 @@ void ControlPlane::read(int rank) {
   } catch (const Error& error) {
     watch(poll_, EPOLL_CTL_DEL, peer.socket.get(), 0, 0);
     peer.is_open = false;
-    failure_.set(fmt::format("{}: {}", topology_.name_of(rank), error.what()));
+    const std::string cause = fmt::format("{}: {}", topology_.name_of(rank), error.what());
+    tell([&](PeerWatch& rules) { rules.abort(cause); });
   }
 }
 

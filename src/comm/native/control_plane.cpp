@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
+#include <utility>
 
 #include "comm/native/bytes.h"
 #include "comm/native/sockets.h"
@@ -90,16 +93,31 @@ SharedMemory ControlPlane::take_memory(int from, uint32_t tag, size_t bytes) {
   }
 }
 
-void ControlPlane::take_frame(int rank, ControlKind kind, std::string_view payload) {
-  if (kind == ControlKind::kAbort) {
-    failure_.set(std::string(payload));
-    return;
-  }
+// Lets the rules look at an event, sends what they say, and wakes everybody once they name a cause.
+void ControlPlane::tell(const std::function<void(PeerWatch&)>& event) {
+  std::vector<PeerNotice> notices;
+  std::string cause;
   {
     const std::lock_guard lock(mutex_);
-    if (kind == ControlKind::kBye) {
-      has_said_bye_[static_cast<size_t>(rank)] = 1;
-    } else if (kind == ControlKind::kMemory) {
+    event(watch_);
+    notices = watch_.take_notices();
+    cause = watch_.cause();
+  }
+  for (const PeerNotice& notice : notices) {
+    const bool is_abort = notice.kind == PeerNotice::Kind::kAbort;
+    post(notice.to, is_abort ? ControlKind::kAbort : ControlKind::kBye, notice.cause);
+  }
+  changed_.notify_all();
+  if (!cause.empty()) failure_.set(cause);
+}
+
+void ControlPlane::take_frame(int rank, ControlKind kind, std::string_view payload) {
+  if (kind == ControlKind::kAbort)
+    return tell([&](PeerWatch& watch) { watch.abort_received(rank, std::string(payload)); });
+  if (kind == ControlKind::kBye) return tell([&](PeerWatch& watch) { watch.bye_received(rank); });
+  {
+    const std::lock_guard lock(mutex_);
+    if (kind == ControlKind::kMemory) {
       ByteReader reader(payload, "the announcement of shared memory");
       const auto tag = reader.number<uint32_t>();
       reader.expect_end();
@@ -125,10 +143,6 @@ void ControlPlane::connection_ended(int rank, int error) {
     peer.is_broken = true;
     peer.outgoing.clear();
   }
-  {
-    const std::lock_guard lock(mutex_);
-    if (has_said_bye_[static_cast<size_t>(rank)] != 0 && is_leaving_) return;
-  }
   const bool is_silent = error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH;
   const std::string what =
       is_silent
@@ -136,16 +150,12 @@ void ControlPlane::connection_ended(int rank, int error) {
                         std::strerror(error))
           : "is gone: its connection ended without a good-bye. Its own log, or the kernel's if it was killed, has the "
             "reason";
-  failure_.set(fmt::format("{} {}", topology_.name_of(rank), what));
+  tell([&](PeerWatch& watch) { watch.end_of_stream(rank, fmt::format("{} {}", topology_.name_of(rank), what)); });
 }
 
 void ControlPlane::abort(const std::string& cause) noexcept {
   try {
-    const bool is_first = failure_.set(cause);
-    const std::string first = is_first ? cause : failure_.cause();
-    for (int rank = 0; rank < topology_.size; ++rank) {
-      if (rank != topology_.rank) post(rank, ControlKind::kAbort, first);
-    }
+    tell([&](PeerWatch& watch) { watch.abort(cause); });
     wait_for_flush(kAbortFlush);
   } catch (...) {  // the peers see the connection end
   }
@@ -154,18 +164,13 @@ void ControlPlane::abort(const std::string& cause) noexcept {
 void ControlPlane::say_bye() {
   {
     const std::lock_guard lock(mutex_);
-    if (is_leaving_) return;
-    is_leaving_ = true;  // before the first peer can know, as it may close at once
+    if (std::exchange(is_leaving_, true)) return;
   }
-  for (int rank = 0; rank < topology_.size; ++rank) {
-    if (rank != topology_.rank) post(rank, ControlKind::kBye, "");
+  tell([](PeerWatch& watch) { watch.finish(); });
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return watch_.may_close() || failure_.is_set(); });
   }
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] {
-    const auto byes = std::count(has_said_bye_.begin(), has_said_bye_.end(), char{1});
-    return failure_.is_set() || byes == topology_.size - 1;
-  });
-  lock.unlock();
   failure_.throw_if_set();
   wait_for_flush(kByeFlush);
 }

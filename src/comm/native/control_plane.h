@@ -1,10 +1,11 @@
 // The control connections of a rank: small messages between all ranks, descriptors of shared memory inside a node,
-// good-byes, aborts, and the news that a peer is gone. One thread of its own reads them all and sleeps in between, so a
-// death is seen whatever the other threads do.
+// good-byes, aborts, and the news that a peer is gone (comm/peer_watch.h has the rules). One thread of its own reads
+// them all and sleeps in between, so a death is seen whatever the other threads do.
 #pragma once
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "comm/native/fd.h"
 #include "comm/native/frames.h"
 #include "comm/native/topology.h"
+#include "comm/peer_watch.h"
 #include "comm/shared_memory.h"
 #include "comm/transport.h"
 
@@ -70,6 +72,7 @@ class ControlPlane {
   void take_frames(int rank);
   void take_frame(int rank, ControlKind kind, std::string_view payload);
   void connection_ended(int rank, int error);
+  void tell(const std::function<void(PeerWatch&)>& event);
   void post(int rank, ControlKind kind, std::string_view payload, Fd descriptor = {});
   void flush(int rank, Peer& peer);  // with peer.mutex held
   bool is_flushed();
@@ -86,8 +89,8 @@ class ControlPlane {
   std::condition_variable changed_;
   std::deque<ControlMessage> received_;
   std::deque<Memory> memories_;
-  std::vector<char> has_said_bye_;  // [rank]
-  bool is_leaving_ = false;         // this rank has said it
+  PeerWatch watch_;
+  bool is_leaving_ = false;
   ChannelCounters counters_;
 
   std::thread thread_;
