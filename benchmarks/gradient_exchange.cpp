@@ -1,0 +1,211 @@
+// How long the native transport takes to sum the gradients of a model over the processes of this machine: shared memory
+// for ranks of one node, TCP over loopback between "nodes". Every element is verified after the last exchange.
+//
+//   bench_gradient_exchange [--ranks 2] [--nodes 1] [--mb 438] [--unit-mb 4] [--lanes 1] [--repeats 15] [--wire fp32]
+//                           [--flat] [--inline]
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "comm/native/native_transport.h"
+#include "core/error.h"
+#include "core/timer.h"
+
+namespace bertft {
+namespace {
+
+struct Setup {
+  int ranks = 2;
+  int nodes = 1;
+  int64_t megabytes = 438;
+  int64_t unit_megabytes = 4;
+  int lanes = 1;
+  int repeats = 15;
+  WireType wire = WireType::kFp32;
+  bool is_flat = false;
+  bool is_inline = false;
+};
+
+// What the forked ranks share before the transport stands.
+struct Shared {
+  static constexpr int kMostRanks = 64;
+  static constexpr size_t kText = 4096;
+  pthread_barrier_t barrier;
+  size_t sizes[kMostRanks];
+  char texts[kMostRanks][kText];
+};
+
+class ForkedBootstrap final : public Bootstrap {
+ public:
+  ForkedBootstrap(Shared& shared, int rank, int size) : shared_(shared), rank_(rank), size_(size) {}
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::vector<std::string> all_gather(const std::string& mine) override {
+    check(mine.size() <= Shared::kText, "a text of the bootstrap is too long");
+    std::memcpy(shared_.texts[rank_], mine.data(), mine.size());
+    shared_.sizes[rank_] = mine.size();
+    barrier();
+    std::vector<std::string> all;
+    for (int rank = 0; rank < size_; ++rank) {
+      all.emplace_back(shared_.texts[rank], shared_.sizes[rank]);
+    }
+    barrier();
+    return all;
+  }
+  void barrier() override { pthread_barrier_wait(&shared_.barrier); }
+
+ private:
+  Shared& shared_;
+  const int rank_, size_;
+};
+
+// Small integers: their sums are exact in every wire and order.
+float value_of(int rank, int64_t i) { return static_cast<float>((i + rank * 7) % 64); }
+
+void exchange(Transport& transport, const Setup& setup, int64_t elements) {
+  const int64_t unit = setup.unit_megabytes << 18;
+  const auto run_lane = [&](int lane) {
+    int64_t i = 0;
+    for (int64_t begin = 0; begin < elements; begin += unit, ++i) {
+      if (i % setup.lanes != lane) continue;
+      ReduceJob job;
+      job.range = {begin, std::min(begin + unit, elements)};
+      job.wire = setup.wire;
+      if (setup.is_inline) {
+        transport.post(lane, job);
+        transport.progress(lane);
+      } else {
+        transport.all_reduce(lane, job);
+      }
+    }
+    if (setup.is_inline) transport.wait_posted(lane);
+  };
+  std::vector<std::thread> threads;
+  for (int lane = 1; lane < setup.lanes; ++lane) {
+    threads.emplace_back(run_lane, lane);
+  }
+  run_lane(0);
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+void run_rank(Bootstrap& bootstrap, const Setup& setup) {
+  NativeOptions options;
+  options.node = fmt::format("node {}", bootstrap.rank() * setup.nodes / setup.ranks);
+  options.lanes = setup.lanes;
+  options.is_hierarchical = !setup.is_flat;
+  if (setup.nodes > 1) options.interface = "lo";
+  const auto transport = make_native_transport(bootstrap, options);
+  const int64_t elements = setup.megabytes * 1000000 / 4;
+  GradientBuffer buffer(elements, sizeof(float), GradientMemory::kShared);
+  const auto* sums = static_cast<const float*>(transport->attach(buffer, {}));
+  auto* values = static_cast<float*>(buffer.data());
+  std::vector<double> seconds;
+  for (int repeat = 0; repeat < setup.repeats + 2; ++repeat) {
+    for (int64_t i = 0; i < elements; ++i) {
+      values[i] = value_of(bootstrap.rank(), i);
+    }
+    transport->barrier();
+    const Timer timer;
+    exchange(*transport, setup, elements);
+    if (repeat >= 2) seconds.push_back(timer.seconds());
+  }
+  for (int64_t i = 0; i < elements; ++i) {
+    float wanted = 0.0f;
+    for (int rank = 0; rank < setup.ranks; ++rank) {
+      wanted += value_of(rank, i);
+    }
+    check(sums[i] == wanted, "a wrong sum");
+  }
+  std::sort(seconds.begin(), seconds.end());
+  if (bootstrap.rank() == 0) {
+    const double median = seconds[seconds.size() / 2];
+    const double share = 2.0 * (setup.ranks - 1) / setup.ranks;
+    fmt::print(
+        "{} ranks, {} node(s), {} MB, units of {} MiB, {} lane(s), {}{}{}: median {:.1f} ms, {:.1f}..{:.1f}, bus "
+        "{:.1f} GB/s, all sums right\n",
+        setup.ranks, setup.nodes, setup.megabytes, setup.unit_megabytes, setup.lanes, wire_type_name(setup.wire),
+        setup.is_flat ? ", flat" : "", setup.is_inline ? ", inline" : "", 1e3 * median, 1e3 * seconds.front(),
+        1e3 * seconds.back(), static_cast<double>(elements) * 4e-9 * share / median);
+  }
+  transport->close();
+}
+
+Setup parse(int count, char** words) {
+  Setup setup;
+  for (int i = 1; i < count; ++i) {
+    const std::string key = words[i];
+    if (key == "--flat") {
+      setup.is_flat = true;
+      continue;
+    }
+    if (key == "--inline") {
+      setup.is_inline = true;
+      continue;
+    }
+    if (i + 1 == count) throw ConfigError(key + ": a value is missing");
+    const std::string value = words[++i];
+    if (key == "--wire") {
+      const auto is_named = [&](WireType type) { return value == wire_type_name(type); };
+      const std::vector<WireType> all = {WireType::kFp32, WireType::kFp16, WireType::kBf16, WireType::kMixed};
+      const auto found = std::find_if(all.begin(), all.end(), is_named);
+      if (found == all.end()) throw ConfigError("--wire: fp32, fp16, bf16 or mixed");
+      setup.wire = *found;
+      continue;
+    }
+    const int number = std::atoi(value.c_str());
+    if (number < 1) throw ConfigError(key + ": a positive number");
+    if (key == "--ranks") setup.ranks = std::min(number, Shared::kMostRanks);
+    if (key == "--nodes") setup.nodes = number;
+    if (key == "--mb") setup.megabytes = number;
+    if (key == "--unit-mb") setup.unit_megabytes = number;
+    if (key == "--lanes") setup.lanes = number;
+    if (key == "--repeats") setup.repeats = number;
+  }
+  return setup;
+}
+
+int run(const Setup& setup) {
+  auto* shared =
+      static_cast<Shared*>(::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  pthread_barrierattr_t attributes;
+  pthread_barrierattr_init(&attributes);
+  pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_barrier_init(&shared->barrier, &attributes, static_cast<unsigned>(setup.ranks));
+  for (int rank = 0; rank < setup.ranks; ++rank) {
+    if (::fork() != 0) continue;
+    ForkedBootstrap bootstrap(*shared, rank, setup.ranks);
+    run_rank(bootstrap, setup);
+    std::fflush(stdout);
+    ::_exit(0);
+  }
+  int failures = 0;
+  for (int rank = 0; rank < setup.ranks; ++rank) {
+    int status = 0;
+    ::wait(&status);
+    failures += status == 0 ? 0 : 1;
+  }
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace bertft
+
+int main(int count, char** words) {
+  try {
+    return bertft::run(bertft::parse(count, words));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}
