@@ -85,7 +85,7 @@ class Job {
 
 using Order = std::vector<int>;
 
-TEST_CASE("After three steps of one order there are no messages; a surprise brings them back on all ranks") {
+TEST_CASE("After three steps of one order there are no messages, a surprise brings them back on all ranks") {
   Job job(3, 3);
   const Order order = {2, 0, 1};
   int64_t step = 0;

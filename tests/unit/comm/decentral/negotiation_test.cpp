@@ -51,7 +51,7 @@ TEST_CASE("Messages that no peer can have sent are refused with where both are")
   REQUIRE_THAT(refusal(1, message(4, 1, 1)), Contains("was sent before"));
 }
 
-TEST_CASE("A message of the next step waits for it; one of another step is told when it begins") {
+TEST_CASE("A message of the next step waits for it, one of another step is told when it begins") {
   const PlainSource nothing;
   Negotiation node = first_of_three();
   node.receive(2, message(7, 0, 0), nothing);
