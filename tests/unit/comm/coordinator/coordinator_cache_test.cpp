@@ -50,6 +50,12 @@ TEST_CASE("tensors are added up in the order of rank 0 first and in that of thei
   world.mark(2);
   world.cycle();
   CHECK(world.rounds(2).back().groups == Groups{{2}, {1}});  // by bit, not by order of announcement
+  world.step_begin(2);
+  for (const int unit : {1, 2, 0}) {
+    world.mark(unit);
+  }
+  world.cycle();
+  CHECK(world.rounds(2).back().groups == Groups{{0}, {2}, {1}});  // the bits were dealt anew: least recently used first
   all_know_the_same(world);
 }
 
