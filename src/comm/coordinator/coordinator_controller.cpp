@@ -8,7 +8,7 @@ namespace bertft {
 
 CoordinatorController::CoordinatorController(const CoordinatorOptions& options, std::vector<TensorSpec> units,
                                              Timeline* timeline)
-    : cycle_(options, timeline), is_marked_(units.size(), false), agreed_units_(static_cast<int>(units.size())) {
+    : cycle_(options, timeline), is_marked_(units.size(), false) {
   for (TensorSpec& unit : units) {
     const int number = cycle_.names().number(unit.name);
     check(number == static_cast<int>(units_.size()), "units have different names");
@@ -17,16 +17,21 @@ CoordinatorController::CoordinatorController(const CoordinatorOptions& options, 
 }
 
 void CoordinatorController::step_begin(int64_t step) {
-  check(is_step_agreed() && steps_begun_ == steps_done_, "a step begins before the one before is agreed");
+  check(!is_in_step_, "a step begins before the one before has ended");
   check(!units_.empty(), "steps need units");
   step_ = step;
+  is_in_step_ = true;
   ++steps_begun_;
   is_marked_.assign(units_.size(), false);
   agreed_units_ = 0;
   next_round_ = 0;
-  for (const uint32_t flags : std::exchange(early_flags_, {})) {
-    add_round({}, flags);
-  }
+  step_flags_ = std::exchange(early_flags_, 0);
+}
+
+uint32_t CoordinatorController::step_end() {
+  check(step_done(), "a step ends before all its units are agreed");
+  is_in_step_ = false;
+  return step_flags_;
 }
 
 void CoordinatorController::mark_ready(int unit) {
@@ -69,26 +74,20 @@ void CoordinatorController::take_over() {
       groups.push_back(std::move(response.tensors));
     }
   }
-  if (steps_begun_ == steps_done_) {  // between steps: there are no units
-    if (outcome->flags != 0) {
-      early_flags_.push_back(outcome->flags);
-    }
+  const bool is_step_open = steps_begun_ > steps_done_;
+  (is_step_open ? step_flags_ : early_flags_) |= outcome->flags;
+  if (groups.empty()) {
     return;
   }
-  if (!groups.empty() || outcome->flags != 0) {
-    add_round(std::move(groups), outcome->flags);
-  }
+  check(is_step_open, "units are agreed outside of a step");
+  rounds_.push_back({step_, next_round_++, std::move(groups), outcome->flags});
   agreed_units_ += agreed;
-  if (is_step_agreed()) {
+  if (agreed_units_ == static_cast<int>(units_.size())) {
     ++steps_done_;
   }
 }
 
-void CoordinatorController::add_round(std::vector<std::vector<int>> groups, uint32_t flags) {
-  rounds_.push_back({step_, next_round_++, std::move(groups), flags});
-}
-
-std::vector<AgreedRound> CoordinatorController::take_rounds() { return std::exchange(rounds_, {}); }
+std::vector<AgreedRound> CoordinatorController::take_agreed() { return std::exchange(rounds_, {}); }
 
 std::vector<CoordinatorController::Failure> CoordinatorController::take_failures() {
   return std::exchange(failures_, {});

@@ -18,10 +18,10 @@ namespace bertft {
 // a lock.
 //
 // Steps: each rank begins the same steps in the same order, marks each unit once in each (units that it has no part in,
-// as zeros), and begins the next one only when all units were agreed. So a round never mixes steps. Flags raised by a
-// rank travel with the next cycle that it begins and are then forgotten. What a cycle carries belongs to the first step
-// that was not wholly agreed before it, on all ranks; a rank that has not begun that step yet is told when it does.
-// What is raised after the last step is lost.
+// as zeros), and ends it when all units were agreed. So a round never mixes steps. Flags raised by a rank travel with
+// the next cycle that it begins and are then forgotten. What a cycle carries belongs to the first step that was not
+// wholly agreed before that cycle, which is the same on all ranks, whether they have begun it or not, and acts at its
+// end. What is raised after the last step is dropped.
 class CoordinatorController {
  public:
   struct Failure {  // the ranks disagree about a unit: its step can never end; all ranks have the same failure
@@ -32,10 +32,13 @@ class CoordinatorController {
   // `units`: by unit, different names. `timeline`: see CoordinatorCycle.
   CoordinatorController(const CoordinatorOptions& options, std::vector<TensorSpec> units, Timeline* timeline = nullptr);
 
-  // Throws InternalError when the step before is not agreed wholly.
+  // REQUIRES that the step before has ended.
   void step_begin(int64_t step);
   // Throws InternalError outside of a step and for the second call in one.
   void mark_ready(int unit);
+  bool step_done() const { return is_in_step_ && steps_done_ == steps_begun_; }  // all units were handed out
+  // The flags that act now, the same on all ranks. REQUIRES step_done().
+  uint32_t step_end();
   // From the next announcement on the unit has other traits (all ranks have to say so: else it fails).
   void change_traits(int unit, TensorTraits traits);
   void raise(uint32_t flags) { raised_ |= flags; }
@@ -48,33 +51,34 @@ class CoordinatorController {
   void receive(int from, std::string_view bytes, double now_s);
 
   // What has come up since the last call.
-  std::vector<CycleCollectives::Outgoing> take_messages() { return cycle_.take_messages(); }
-  std::vector<AgreedRound> take_rounds();
+  std::vector<ControlSend> take_messages() { return cycle_.take_messages(); }
+  std::vector<AgreedRound> take_agreed();  // rounds with at least one unit
   std::vector<Failure> take_failures();
   std::vector<CoordinatorStallReport> take_stall_reports();
 
   bool is_running() const { return cycle_.is_running(); }
   bool is_shut_down() const { return cycle_.is_shut_down(); }
-  bool is_step_agreed() const { return agreed_units_ == static_cast<int>(units_.size()); }
   // Units that this rank has announced and that are not agreed: what a shutdown leaves behind.
   std::vector<int> pending_units() const { return cycle_.queue().all_in_flight(); }
   const std::string& unit_name(int unit) { return cycle_.names().name(unit); }
+  int64_t step() const { return step_; }
   const CoordinatorCycle& cycle() const { return cycle_; }  // counters, cache
 
  private:
   void take_over();
-  void add_round(std::vector<std::vector<int>> groups, uint32_t flags);
 
   CoordinatorCycle cycle_;
   std::vector<SharedTraits> units_;
 
   int64_t step_ = -1;  // the last one begun
+  bool is_in_step_ = false;
   int64_t steps_begun_ = 0;
   int64_t steps_done_ = 0;  // wholly agreed; equal on all ranks in the same cycle
   std::vector<bool> is_marked_;
-  int agreed_units_ = 0;               // of the step
-  int64_t next_round_ = 0;             // of the step
-  std::vector<uint32_t> early_flags_;  // of a step that this rank has not begun
+  int agreed_units_ = 0;      // of the step
+  int64_t next_round_ = 0;    // of the step
+  uint32_t step_flags_ = 0;   // of the step
+  uint32_t early_flags_ = 0;  // of the step after it
   uint32_t raised_ = 0;
   bool wants_shutdown_ = false;
 

@@ -66,7 +66,7 @@ class CoordinatorCycle {
   // Begins a cycle with what is announced by now. REQUIRES that none runs and that there was no shutdown.
   void tick(double now_s, uint32_t flags, int64_t steps_done, bool wants_shutdown);
   void receive(int from, std::string_view bytes, double now_s);
-  std::vector<CycleCollectives::Outgoing> take_messages() { return collectives_.take_messages(); }
+  std::vector<ControlSend> take_messages() { return collectives_.take_messages(); }
   // Of the cycle that has just ended; once.
   std::optional<CycleOutcome> take_outcome();
 

@@ -293,7 +293,7 @@ void CycleCollectives::receive(int from, std::string_view bytes) {
   }
 }
 
-std::vector<CycleCollectives::Outgoing> CycleCollectives::take_messages() { return std::exchange(outgoing_, {}); }
+std::vector<ControlSend> CycleCollectives::take_messages() { return std::exchange(outgoing_, {}); }
 
 CycleCounts CycleCollectives::sent() const {
   CycleCounts total;

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "comm/control_send.h"
 #include "comm/coordinator/cycle_message.h"
 #include "comm/coordinator/cycle_topology.h"
 
@@ -37,10 +38,6 @@ class CycleCollectives {
     uint64_t job = 0;
     CycleTree tree = CycleTree::kBinomial;
   };
-  struct Outgoing {
-    int to = 0;
-    std::string bytes;
-  };
 
   explicit CycleCollectives(const Options& options);
 
@@ -65,7 +62,7 @@ class CycleCollectives {
   // Throws CommError on whatever does not belong here: malformed, of another job, not expected from this rank,
   // repeated, of a cycle that is over or too far ahead. Such a job cannot go on.
   void receive(int from, std::string_view bytes);
-  std::vector<Outgoing> take_messages();
+  std::vector<ControlSend> take_messages();
 
   int64_t cycle() const { return cycle_; }  // of the one that runs, or the last one; 0 before the first
   const CycleCounts& sent(CycleStage stage) const { return sent_[static_cast<size_t>(stage)]; }
@@ -98,7 +95,7 @@ class CycleCollectives {
   CycleTreePlace place_;
   std::vector<ExchangeStep> exchange_;
   std::map<Key, Arrived> arrived_;
-  std::vector<Outgoing> outgoing_;
+  std::vector<ControlSend> outgoing_;
   std::array<CycleCounts, kCycleStages> sent_;
 
   int64_t cycle_ = 0;

@@ -113,7 +113,7 @@ TEST_CASE("caches stay equal when there are more tensors than places") {
         all_know_the_same(world);
         CHECK(world.cached(0).size() <= static_cast<size_t>(capacity));
       }
-      CHECK(world.rank(3).is_step_agreed());
+      CHECK(world.rank(3).step_done());
     }
     CHECK(world.rank(2).cycle().cache().evictions() > 0);
   }
@@ -138,7 +138,7 @@ TEST_CASE("a hit whose entry is evicted while it waits goes the slow way") {
   CHECK(world.cached(1) == names({0, 1}));
   world.mark(2);
   world.cycle();
-  CHECK(world.rank(0).is_step_agreed());
+  CHECK(world.rank(0).step_done());
   all_know_the_same(world);
 }
 
@@ -192,7 +192,7 @@ TEST_CASE("a shape that changes on one rank only is an error on all ranks, which
     REQUIRE(failures.size() == 1);
     CHECK(failures[0].unit == 1);
     CHECK(failures[0].text == "tensor unit.1: mismatched shapes: [4] on ranks 0, 1; [5] on rank 2");
-    CHECK_FALSE(world.rank(rank).is_step_agreed());
+    CHECK_FALSE(world.rank(rank).step_done());
     CHECK(world.rank(rank).pending_units().empty());
   }
   CHECK(world.cached(1) == names({0}));

@@ -24,8 +24,9 @@ TEST_CASE("a world of one agrees within the tick and sends nothing") {
     CHECK_FALSE(alone.is_running());
     alone.mark_ready(1);
     alone.tick(0.001);
-    CHECK(alone.is_step_agreed());
-    CHECK(alone.take_rounds() == std::vector<AgreedRound>{{step, 0, {{2, 0}}, 0}, {step, 1, {{1}}, 0}});
+    CHECK(alone.step_done());
+    CHECK(alone.step_end() == 0);
+    CHECK(alone.take_agreed() == std::vector<AgreedRound>{{step, 0, {{2, 0}}, 0}, {step, 1, {{1}}, 0}});
     CHECK(alone.take_messages().empty());
   }
 }
@@ -36,7 +37,7 @@ TEST_CASE("a world of one works without a cache, too") {
   alone.mark_ready(1);
   alone.raise(kFlagSave);
   alone.tick(0.0);
-  CHECK(alone.take_rounds() == std::vector<AgreedRound>{{0, 0, {{1}}, kFlagSave}});
+  CHECK(alone.take_agreed() == std::vector<AgreedRound>{{0, 0, {{1}}, kFlagSave}});
 }
 
 TEST_CASE("wrong use is refused") {
@@ -47,6 +48,8 @@ TEST_CASE("wrong use is refused") {
   controller.mark_ready(0);
   CHECK_THROWS_AS(controller.mark_ready(0), InternalError);
   CHECK_THROWS_AS(controller.mark_ready(2), InternalError);
+  CHECK_FALSE(controller.step_done());
+  CHECK_THROWS_AS(controller.step_end(), InternalError);
   controller.tick(0.0);
   CHECK(controller.is_running());
   CHECK_THROWS_AS(controller.tick(0.0), InternalError);
@@ -134,34 +137,41 @@ TEST_CASE("a shutdown on the fast path and in an idle cycle ends all ranks as we
 TEST_CASE("flags belong to the first step that was not wholly agreed before their cycle") {
   for (const int capacity : {0, 16}) {
     CoordinatorWorld world({.size = 3, .cache_capacity = capacity}, plain_units(2));
+    const auto ends = [&](const std::vector<int>& ranks, uint32_t flags) {
+      for (const int rank : ranks) {
+        REQUIRE(world.rank(rank).step_done());
+        CHECK(world.rank(rank).step_end() == flags);
+      }
+    };
     world.rank(1).raise(kFlagSave);  // before any step: it belongs to the first one
     world.cycle();
-    CHECK(world.rounds(0).empty());
-    world.step_begin(100);
-    CHECK(world.rounds(2) == std::vector<AgreedRound>{{100, 0, {}, kFlagSave}});
+    for (int rank = 0; rank < 3; ++rank) {
+      world.rank(rank).step_begin(100);
+    }
     world.mark(0);
     world.rank(2).raise(kFlagNonFinite);
     world.cycle();
     world.mark(1);
     world.rank(0).raise(kFlagStop);  // in the cycle that ends the step
-    world.rank(1).raise(kFlagAbort);
     world.cycle();
-    CHECK(world.rank(0).is_step_agreed());
-    for (const int rank : {0, 2}) {  // ranks 0 and 2 begin the next step before the cycle, rank 1 after it
-      world.rank(rank).step_begin(101);
-    }
+    world.rank(1).raise(kFlagAbort);  // in a cycle after it
+    ends({0}, kFlagSave | kFlagNonFinite | kFlagStop);
+    world.rank(0).step_begin(101);  // ranks 1 and 2 are late
+    world.cycle();
+    ends({1, 2}, kFlagSave | kFlagNonFinite | kFlagStop);
+    world.rank(1).step_begin(101);
     world.rank(2).raise(kFlagSurprise);
     world.cycle();
-    world.rank(1).step_begin(101);
-    const std::vector<AgreedRound> expected = {{100, 0, {}, kFlagSave},
-                                               {100, 1, {{0}}, kFlagNonFinite},
-                                               {100, 2, {{1}}, kFlagStop | kFlagAbort},
-                                               {101, 0, {}, kFlagSurprise}};
-    for (int rank = 0; rank < 3; ++rank) {
-      CHECK(world.rounds(rank) == expected);
-    }
+    world.rank(2).step_begin(101);
+    world.mark(0);
+    world.mark(1);
     world.cycle();
-    CHECK(world.rounds(0).size() == 4);  // each flag is told once
+    ends({0, 1, 2}, kFlagAbort | kFlagSurprise);
+    for (int rank = 0; rank < 3; ++rank) {
+      CHECK(world.rounds(rank) == std::vector<AgreedRound>{{100, 0, {{0}}, kFlagNonFinite},
+                                                           {100, 1, {{1}}, kFlagStop},
+                                                           {101, 0, {{0, 1}}, 0}});
+    }
   }
 }
 

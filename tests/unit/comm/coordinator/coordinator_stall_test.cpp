@@ -98,7 +98,7 @@ TEST_CASE("an uncached tensor that a rank does not announce is reported by rank 
   }
   world.mark(0, {2});
   world.cycle(20.0);
-  CHECK(world.rank(3).is_step_agreed());
+  CHECK(world.rank(3).step_done());
   world.cycle(40.0);
   CHECK(world.rank(0).take_stall_reports().size() <= 1);
 }
@@ -136,7 +136,7 @@ TEST_CASE("a cached tensor that waits for too long is erased on all ranks, so th
   CHECK(world.cached(2).size() == 3);
   world.mark(2);
   world.cycle(31.0);
-  CHECK(world.rank(1).is_step_agreed());
+  CHECK(world.rank(1).step_done());
 }
 
 TEST_CASE("a stall beyond the time to shut down ends all ranks in the same cycle") {

@@ -33,6 +33,9 @@ CoordinatorWorld::CoordinatorWorld(const CoordinatorOptions& options, const std:
 
 void CoordinatorWorld::step_begin(int64_t step) {
   for (auto& rank : ranks_) {
+    if (rank->step_done()) {
+      rank->step_end();
+    }
     rank->step_begin(step);
   }
 }
@@ -115,7 +118,7 @@ void CoordinatorWorld::cycle(double now_s) {
 
 void CoordinatorWorld::collect() {
   for (int rank = 0; rank < size(); ++rank) {
-    for (AgreedRound& round : this->rank(rank).take_rounds()) {
+    for (AgreedRound& round : this->rank(rank).take_agreed()) {
       rounds_[static_cast<size_t>(rank)].push_back(std::move(round));
     }
   }

@@ -27,8 +27,9 @@ class CoordinatorWorld {
   int size() const { return static_cast<int>(ranks_.size()); }
   CoordinatorController& rank(int rank) { return *ranks_[static_cast<size_t>(rank)]; }
 
-  void step_begin(int64_t step);  // on all ranks
-  void mark(int unit);            // on all ranks
+  // On all ranks; step_begin ends the step before.
+  void step_begin(int64_t step);
+  void mark(int unit);
   void mark(int unit, const std::vector<int>& ranks);
   // All ranks begin a cycle and all messages are delivered until it is over everywhere.
   void cycle(double now_s = 0.0);
