@@ -1,6 +1,8 @@
 // What a negotiation refuses, and what it tells of itself when it stands still.
 #include "comm/decentral/negotiation.h"
 
+#include <random>
+
 #include "core/error.h"
 #include "tests/support/errors.h"
 
@@ -80,6 +82,28 @@ TEST_CASE("A position names the round, the phase and the node that is waited for
   node.receive(1, message(4, 0, 1), source);
   REQUIRE(node.position().round == 1);
   REQUIRE(node.take_agreed() == std::vector<AgreedRound>{{4, 0, {}, 0}});
+}
+
+TEST_CASE("Broken bytes are refused or harmless, never anything else") {
+  const PlainSource nothing;
+  std::mt19937 random(3);
+  int refused = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Negotiation node = first_of_three();
+    node.step_begin(4, nothing);
+    std::string bytes = message(4, static_cast<int>(random() % 2), 0);
+    bytes.resize(random() % 4 == 0 ? random() % 64 : bytes.size());
+    for (size_t changes = random() % 4; changes > 0 && !bytes.empty(); --changes) {
+      bytes[random() % bytes.size()] = static_cast<char>(random());
+    }
+    try {
+      node.receive(2, bytes, nothing);
+    } catch (const CommError&) {
+      ++refused;
+    }
+  }
+  REQUIRE(refused > 1000);
+  REQUIRE(refused < 20000);
 }
 
 TEST_CASE("Calls out of order are bugs that are caught") {
