@@ -63,7 +63,7 @@ int run(std::vector<std::string> arguments) {
     const CLI::App* parsed = chosen != nullptr ? app.get_subcommand(chosen->name()) : &app;
     throw ConfigError(bertft::explain_parse_error(failure, *parsed, arguments));
   }
-  if (chosen->name() != "help") bertft::refuse_more_than_one_process();
+  if (!chosen->runs_on_several_ranks()) bertft::refuse_more_than_one_process(chosen->name());
   const int exit_code = chosen->run();
   if (!std::cout.flush())
     throw bertft::ResourceError("cannot write to standard output: is it closed, or the disk full?");

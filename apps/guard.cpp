@@ -12,7 +12,7 @@ namespace bertft {
 namespace {
 
 int report(ExitCode code, const std::string& message) {
-  log::error(message);
+  log::error_of_rank(message);
   return static_cast<int>(code);
 }
 
@@ -27,6 +27,9 @@ int run_guarded(const std::function<int()>& body) {
   const std::string memory_remedy = "Lower train.micro_batch_tokens, eval.batch_tokens or model.max_length";
   try {
     return body();
+  } catch (const ReportedElsewhere& failure) {
+    log::error(failure.what());
+    return static_cast<int>(failure.code());
   } catch (const Error& failure) {
     return report(failure.code(), failure.what());
   } catch (const std::bad_alloc&) {

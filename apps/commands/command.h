@@ -16,6 +16,8 @@ class Command {
   virtual std::string summary() const = 0;
   // Declares options and arguments on `app`, with members as targets.
   virtual void declare(CLI::App& app) = 0;
+  // Whether the command makes sense as several processes under a launcher.
+  virtual bool runs_on_several_ranks() const { return false; }
   // After parsing. Returns the exit code; throws errors of core/error.h.
   virtual int run() = 0;
 };

@@ -16,6 +16,7 @@ class HelpCommand final : public Command {
   std::string summary() const override {
     return "explain a command; `help train` lists every key of the YAML, `help configuration` as a page";
   }
+  bool runs_on_several_ranks() const override { return true; }
   void declare(CLI::App& app) override {
     app_ = &app;
     app.add_option("command", topic_, "the command to explain");

@@ -2,9 +2,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <functional>
 #include <iostream>
+#include <memory>
 #include <optional>
 
+#include "comm/start.h"
+#include "comm/world.h"
 #include "commands/command.h"
 #include "config/rules.h"
 #include "config/yaml.h"
@@ -15,6 +19,7 @@
 #include "data/data_path.h"
 #include "train/build.h"
 #include "train/owner.h"
+#include "train/ranks.h"
 #include "train/resume.h"
 #include "train/run_dir.h"
 #include "train/startup_table.h"
@@ -28,6 +33,7 @@ class TrainCommand final : public Command {
  public:
   std::string name() const override { return "train"; }
   std::string summary() const override { return "fine-tune a checkpoint (the default command)"; }
+  bool runs_on_several_ranks() const override { return true; }
 
   void declare(CLI::App& app) override {
     app.add_option("--config", config_path_, "the YAML file of the run");
@@ -48,40 +54,98 @@ class TrainCommand final : public Command {
   }
 
   int run() override {
-    require_argument(name(), config_path_, "--config FILE");
-    refuse_what_is_not_built();
-    RunConfig config = load_run_config(config_path_);
-    for (const std::string& assignment : overrides_) apply_override(config, assignment, "--set");
-    if (!comm_.empty()) apply_override(config, "comm.mode=" + comm_, "--comm");
-    const std::optional<ResumePlace> resume = resume_place(config);
-    if (prints_config_) {
-      std::cout << print_run_config(config);
-      return 0;
-    }
-    check_run_config(config);
-    parse_dump();
-    const RunDir run_dir(config.output.dir);
-    if (resume && !resume->step && run_dir.is_complete()) {
-      if (const auto last = StateStore(run_dir.path()).newest())
-        adopt_saved_run(last->state, config);  // refuses other settings
-      log::info(fmt::format("the run in {} is complete: nothing to resume\nresults: {}", run_dir.path(),
-                            run_dir.results_path()));
-      return static_cast<int>(ExitCode::kDone);
-    }
-    std::optional<RunOwner> owner;
-    const std::optional<SavedState> saved = open_run(run_dir, resume, owner);
-    if (saved) adopt_saved_run(saved->state, config);
-    check_paths(config, run_dir);
-    TrainingJob job = build_training_job(std::move(config), verifies_data_);
-    check_dump_step(job.resolved.total_steps);
-    TrainState state = saved ? restore_run(*saved, job) : initial_state(job);
-    start_run(job, run_dir, state.step, owner);
-    return finish(Trainer(job, run_dir, *owner, requests_, std::move(state)).run(), run_dir);
+    bootstrap_ = start_bootstrap();
+    world_ = find_world(*bootstrap_);
+    log::start({.rank = world_.rank});
+    const int exit_code = run_together();
+    bootstrap_->finish();
+    return exit_code;
   }
 
  private:
+  // What fails here on one rank fails on all, with one message.
+  int run_together() {
+    RunConfig config;
+    std::optional<ResumePlace> resume;
+    bool is_complete = false;
+    together([&] {
+      require_argument(name(), config_path_, "--config FILE");
+      refuse_what_is_not_built();
+      config = load_run_config(config_path_);
+      for (const std::string& assignment : overrides_) apply_override(config, assignment, "--set");
+      if (!comm_.empty()) apply_override(config, "comm.mode=" + comm_, "--comm");
+      resume = resume_place(config);
+      if (prints_config_) return;
+      check_run_config(config);
+      parse_dump();
+      is_complete = resume && !resume->step && RunDir(config.output.dir).is_complete();
+      if (is_complete) refuse_other_settings(RunDir(config.output.dir), config);
+    });
+    if (prints_config_ && world_.rank == 0) std::cout << print_run_config(config);
+    if (prints_config_) return static_cast<int>(ExitCode::kDone);
+    if (!is_complete) return run_job(std::move(config), resume);
+    const RunDir run_dir(config.output.dir);
+    log::info(fmt::format("the run in {} is complete: nothing to resume\nresults: {}", run_dir.path(),
+                          run_dir.results_path()));
+    return static_cast<int>(ExitCode::kDone);
+  }
+
+  // The ranks of a node take turns where one of them makes what the others then find.
+  int run_job(RunConfig config, const std::optional<ResumePlace>& resume) {
+    const RunDir run_dir(config.output.dir);
+    std::optional<RunOwner> owner;
+    std::optional<SavedState> saved;
+    std::optional<TrainingJob> job;
+    together([&] {
+      saved = open_run(run_dir, resume, owner);
+      if (saved) adopt_saved_run(saved->state, config);
+      check_paths(config, run_dir);
+    });
+    const auto build = [&] { job.emplace(build_training_job(config, world_, verifies_data_)); };
+    together([&] {
+      if (world_.local_rank == 0) build();
+    });  // reads the data and fills the cache of the node
+    together([&] {
+      if (world_.local_rank != 0) build();
+    });
+    TrainState state;
+    together([&] {
+      check_dump_step(job->resolved.total_steps);
+      state = saved ? restore_run(*saved, *job) : initial_state(*job);
+    });
+    connect(*job, *bootstrap_);
+    together([&] {
+      if (world_.rank == 0) start_run(*job, run_dir, state.step, owner);
+    });
+    together([&] { log::add_file(run_dir.log_path(world_.rank)); });
+    log::info(startup_table(*job));
+    return train(*job, run_dir, owner ? &*owner : nullptr, std::move(state));
+  }
+
+  void together(const std::function<void()>& work) {
+    all_or_none(
+        world_, [this](const std::string& mine) { return bootstrap_->all_gather(mine); }, work);
+  }
+
+  // A rank that fails alone tells the others why before it ends.
+  int train(TrainingJob& job, const RunDir& run_dir, RunOwner* owner, TrainState state) {
+    try {
+      const RunOutcome outcome = Trainer(job, run_dir, owner, requests_, std::move(state)).run();
+      job.communicator->close();
+      return finish(outcome, run_dir);
+    } catch (const std::exception& failure) {
+      job.communicator->abort(failure.what());
+      throw;
+    }
+  }
+
   void refuse_what_is_not_built() const {
     if (has_profile_) throw ConfigError("--profile: not in this build");
+  }
+
+  // Of a run that is complete: a saved state, if there is one, tells whether this would be another run.
+  static void refuse_other_settings(const RunDir& run_dir, RunConfig& config) {
+    if (const auto last = StateStore(run_dir.path()).newest()) adopt_saved_run(last->state, config);
   }
 
   // Where --resume goes on; with a path, output.dir becomes the run that the path names.
@@ -101,7 +165,7 @@ class TrainCommand final : public Command {
                                      std::optional<RunOwner>& owner) const {
     const bool goes_on = resume && run_dir.holds_run();
     run_dir.check_available(may_overwrite_ || goes_on);
-    if (run_dir.holds_run()) owner.emplace(run_dir.path(), owner_);
+    if (run_dir.holds_run() && world_.rank == 0) owner.emplace(run_dir.path(), owner_);
     if (resume && !goes_on) {
       log::info(fmt::format("--resume: there is no run in {}; starting from the beginning", run_dir.path()));
     }
@@ -147,7 +211,7 @@ class TrainCommand final : public Command {
         fmt::format("--dump-step: step {} is behind the last step, {}", requests_.dump_step, total_steps));
   }
 
-  // The folder of the run, its log, and what the run says of itself. `steps_done`: of a run that goes on.
+  // The folder of the run, and what the run says of itself. `steps_done`: of a run that goes on.
   void start_run(TrainingJob& job, const RunDir& run_dir, int64_t steps_done, std::optional<RunOwner>& owner) const {
     make_folders(run_dir.path());
     if (!owner) owner.emplace(run_dir.path(), owner_);
@@ -157,8 +221,6 @@ class TrainCommand final : public Command {
       run_dir.reopen(run_json(job));
     }
     write_file_atomically(run_dir.config_path(), print_run_config(job.config));
-    log::add_file(run_dir.log_path());
-    log::info(startup_table(job));
   }
 
   int finish(const RunOutcome& outcome, const RunDir& run_dir) const {
@@ -200,6 +262,8 @@ class TrainCommand final : public Command {
   bool verifies_data_ = false;
   bool has_profile_ = false;
   TrainRequests requests_;
+  std::unique_ptr<Bootstrap> bootstrap_;
+  World world_;
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ class Bootstrap {
   // The byte strings of all ranks, in rank order.
   virtual std::vector<std::string> all_gather(const std::string& mine) = 0;
   virtual void barrier() = 0;
+  // The end of a job that went well; nothing may be called after it.
+  virtual void finish() {}
 };
 
 }  // namespace bertft

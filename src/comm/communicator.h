@@ -40,6 +40,8 @@ class Communicator {
   virtual int local_size() const = 0;
   virtual std::string description() const = 0;  // for the start-up table
 
+  // Where the sums of a finished step stand, in the form of the gradient buffer: often that buffer itself. To be read.
+  virtual const void* sums() const = 0;
   // One optimizer step: units of the gradient buffer are announced as backward finishes them (each exactly once, in any
   // order) and finish() returns when all of them hold the sum over the ranks.
   virtual void step_begin(int64_t step) = 0;
@@ -53,6 +55,8 @@ class Communicator {
   virtual Agreement agree(const Agreement& mine) = 0;
   // Tells the peers why this rank goes down. Never throws; does not return control to a collective.
   virtual void abort(const std::string& cause) noexcept = 0;
+  // Says good-bye to all ranks: from then on an ended process is no fault.
+  virtual void close() = 0;
   virtual Counters counters() const = 0;
 };
 

@@ -23,13 +23,13 @@ LaunchedWorld launched_world() {
   return world;
 }
 
-void refuse_more_than_one_process() {
+void refuse_more_than_one_process(const std::string& command) {
   const LaunchedWorld world = launched_world();
   if (world.size <= 1) return;
   throw ConfigError(
-      fmt::format("started as one of {} processes ({}={}): data-parallel training is not in this build. "
-                  "Start a single process",
-                  world.size, world.variable, world.size));
+      fmt::format("started as one of {} processes ({}={}): `{}` runs as a single process, only `train` as "
+                  "several. Start it without the launcher",
+                  world.size, world.variable, world.size, command));
 }
 
 }  // namespace bertft

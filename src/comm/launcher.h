@@ -12,7 +12,8 @@ struct LaunchedWorld {
 
 LaunchedWorld launched_world();
 
-// Throws ConfigError when there is more than one process: this build would run several worlds of one in one folder.
-void refuse_more_than_one_process();
+// Throws ConfigError when there is more than one process, for a command that would only do the same thing several
+// times.
+void refuse_more_than_one_process(const std::string& command);
 
 }  // namespace bertft

@@ -7,7 +7,8 @@
 
 namespace bertft {
 
-LocalCommunicator::LocalCommunicator(const Layout& layout) : is_ready_(layout.units.size(), 0) {}
+LocalCommunicator::LocalCommunicator(const Layout& layout, const void* gradients)
+    : gradients_(gradients), is_ready_(layout.units.size(), 0) {}
 
 void LocalCommunicator::step_begin(int64_t) {
   check(!is_in_step_, "step_begin() inside a step");

@@ -10,7 +10,8 @@ namespace bertft {
 
 class LocalCommunicator final : public Communicator {
  public:
-  explicit LocalCommunicator(const Layout& layout);
+  // `gradients` must outlive this object.
+  LocalCommunicator(const Layout& layout, const void* gradients);
 
   int rank() const override { return 0; }
   int size() const override { return 1; }
@@ -18,6 +19,7 @@ class LocalCommunicator final : public Communicator {
   int local_size() const override { return 1; }
   std::string description() const override { return "one process, nothing to exchange"; }
 
+  const void* sums() const override { return gradients_; }
   void step_begin(int64_t step) override;
   void mark_ready(int unit) override;
   void finish() override;
@@ -27,9 +29,11 @@ class LocalCommunicator final : public Communicator {
   void barrier() override {}
   Agreement agree(const Agreement& mine) override { return mine; }
   void abort(const std::string& cause) noexcept override;
+  void close() override {}
   Counters counters() const override { return {}; }
 
  private:
+  const void* gradients_;
   std::vector<char> is_ready_;  // per unit, in this step
   bool is_in_step_ = false;
 };

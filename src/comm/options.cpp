@@ -1,19 +1,95 @@
 #include "comm/options.h"
 
 namespace bertft {
+namespace {
+
+void add_horovod(std::vector<Option>& options, HorovodOptions& horovod) {
+  options.push_back({.key = "horovod.cycle_ms",
+                     .target = &horovod.cycle_ms,
+                     .help = "mode horovod: time between two cycles of negotiation",
+                     .unit = "ms",
+                     .min = 0.0,
+                     .max = 1000.0});
+  options.push_back({.key = "horovod.fusion_mb",
+                     .target = &horovod.fusion_mb,
+                     .help = "mode horovod: gradients are copied together up to this size; 0: never",
+                     .unit = "MiB",
+                     .min = 0,
+                     .max = 4096});
+  options.push_back({.key = "horovod.cache_capacity",
+                     .target = &horovod.cache_capacity,
+                     .help = "mode horovod: responses that are kept, so that bits stand for names; 0: none",
+                     .min = 0,
+                     .max = 1 << 20});
+  options.push_back({.key = "horovod.wire",
+                     .target = &horovod.wire,
+                     .help = "mode horovod: number format between nodes",
+                     .choices = {"fp32", "fp16", "bf16"}});
+  options.push_back({.key = "horovod.hierarchical",
+                     .target = &horovod.hierarchical,
+                     .help = "mode horovod: sum inside each node first"});
+}
+
+}  // namespace
 
 OptionTable comm_option_table(CommOptions& options) {
-  OptionTable table{"comm",
-                    {{.key = "mode",
-                      .target = &options.mode,
-                      .help = "how gradients are exchanged between processes (one process exchanges nothing)",
-                      .choices = {"aiacc", "horovod"}}}};
-  const std::string reason = "data-parallel training is not in this build; one process needs no such setting";
-  for (const char* key :
-       {"transport", "wire", "hierarchical", "lanes", "unit_mb", "negotiate", "sharded_optimizer", "sparse_embeddings",
-        "nan", "stall_warn_s", "stall_abort_s", "interface", "port_base", "timeline", "tune", "horovod"}) {
+  OptionTable table{
+      "comm",
+      {{.key = "mode",
+        .target = &options.mode,
+        .help = "how ranks agree which gradients are summed: aiacc (decentral, by events) or horovod (its cycle with a "
+                "coordinator); one process exchanges nothing",
+        .choices = {"aiacc", "horovod"}},
+       {.key = "transport",
+        .target = &options.transport,
+        .help = "what moves the bytes; auto: native (shared memory inside a node, TCP between nodes)",
+        .choices = {"auto", "native"}},
+       {.key = "wire",
+        .target = &options.wire,
+        .help = "mode aiacc: number format between nodes (inside a node always fp32); auto: mixed when there are "
+                "several nodes; mixed: fp16 for matrices, fp32 for vectors and blocks that fp16 cannot hold",
+        .choices = {"auto", "fp32", "fp16", "bf16", "mixed"}},
+       {.key = "hierarchical",
+        .target = &options.hierarchical,
+        .help = "mode aiacc: sum inside each node first; auto: when a node has several ranks",
+        .choices = {"auto", "true", "false"}},
+       {.key = "lanes",
+        .target = &options.lanes,
+        .help = "mode aiacc: independent streams of sums, each with a connection and a thread of its own",
+        .min = 1,
+        .max = 64,
+        .auto_rule = "1"},
+       {.key = "negotiate",
+        .target = &options.negotiate,
+        .help = "mode aiacc: bitvector (bits of readiness each step) or static (after three steps in the same order "
+                "that order is kept, without messages); auto: bitvector",
+        .choices = {"auto", "bitvector", "static"}},
+       {.key = "stall_warn_s",
+        .target = &options.stall_warn_s,
+        .help = "a step that waits this long for other ranks is reported; 0: never",
+        .unit = "seconds",
+        .min = 0.0},
+       {.key = "stall_abort_s",
+        .target = &options.stall_abort_s,
+        .help = "a step that waits this long for other ranks ends the job; 0: never",
+        .unit = "seconds",
+        .min = 0.0},
+       {.key = "interface",
+        .target = &options.interface,
+        .help = "network interfaces between nodes: names, addresses or networks (10.1.0.0/16), divided by commas; "
+                "empty: any that reaches every node"},
+       {.key = "port_base",
+        .target = &options.port_base,
+        .help = "first TCP port that ranks listen on; 0: free ones",
+        .min = 0,
+        .max = 65000}}};
+  add_horovod(table.options, options.horovod);
+  const std::string reason = "the communicator of this build does without";
+  for (const char* key : {"unit_mb", "sharded_optimizer", "sparse_embeddings", "nan", "timeline", "tune"}) {
     table.not_in_this_build[key] = reason;
   }
+  table.not_in_this_build["transport=mpi"] = "transport native works wherever MPI starts the processes";
+  table.not_in_this_build["transport=nccl"] = "this build computes on the CPU";
   return table;
 }
 

@@ -65,6 +65,12 @@ class ResourceError : public Error {
   explicit ResourceError(const std::string& message) : Error(ExitCode::kResource, message) {}
 };
 
+// The end of a rank because of a failure that another rank reports: nothing of it belongs on the console here.
+class ReportedElsewhere : public Error {
+ public:
+  ReportedElsewhere(ExitCode code, const std::string& message) : Error(code, message) {}
+};
+
 // A broken invariant of this program: a bug, never the user's fault.
 class InternalError : public Error {
  public:

@@ -20,6 +20,8 @@ void add_file(const std::string& path);
 void info(const std::string& text);
 void warn(const std::string& text);
 void error(const std::string& text);
+// An error of this rank alone: every rank writes it to the console, others than rank 0 with their number.
+void error_of_rank(const std::string& text);
 
 // A progress line: on a terminal it is overwritten by the next one; elsewhere nothing is written.
 void progress(const std::string& text);

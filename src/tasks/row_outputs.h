@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace bertft {
@@ -19,6 +21,10 @@ class RowOutputs {
   std::span<const double> row(int64_t row) const;
   // Rows that were set: an evaluation asserts that it is all of them.
   int64_t rows_set() const { return rows_set_; }
+
+  // The rows that were set, as bytes, and the way to take over those of another rank. REQUIRES that no row comes twice.
+  std::string packed() const;
+  void add_packed(std::string_view bytes);
 
  private:
   struct Place {

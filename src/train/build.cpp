@@ -2,27 +2,39 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "checkpoint/model_folder.h"
 #include "comm/cuda_platform.h"
-#include "comm/local_communicator.h"
+#include "comm/make_communicator.h"
 #include "config/rules.h"
 #include "core/cpu_features.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/hash.h"
 #include "core/log.h"
+#include "core/text.h"
 #include "core/threads.h"
+#include "core/version.h"
 #include "ops/product_inputs.h"
 #include "optim/schedule.h"
 #include "tasks/registry.h"
 #include "train/data_files.h"
 #include "train/model_folder_reader.h"
+#include "train/ranks.h"
 #include "train/splits.h"
 
 namespace bertft {
+namespace {
+
+// Keys that name places or resources of one machine.
+const std::set<std::string> kKeysOfARank = {"threads",        "data.train",       "data.dev",  "data.test",
+                                            "data.cache_dir", "model.checkpoint", "output.dir"};
+
+}  // namespace
+
 ResolvedRun resolve_run(const RunConfig& config, const ComputeSettings& compute, int64_t rows, int world) {
   ResolvedRun run;
   run.threads = compute.threads;
@@ -30,6 +42,7 @@ ResolvedRun resolve_run(const RunConfig& config, const ComputeSettings& compute,
   run.products = compute.cpu.products;
   run.blas_mode = compute.cpu.blas_mode;
   run.precision = config.run.precision == "auto" ? "fp32" : config.run.precision;
+  run.world = world;
   run.global_batch_size = config.train.batch_size_per_rank
                               ? *config.train.batch_size_per_rank * world
                               : config.train.global_batch_size.value_or(kDefaultGlobalBatch);
@@ -79,14 +92,14 @@ std::unique_ptr<Task> make_run_task(const RunConfig& config) {
                                      .label_smoothing = config.train.label_smoothing});
 }
 
-ComputeSettings prepare_compute(const RunOptions& options) {
+ComputeSettings prepare_compute(const RunOptions& options, int local_ranks) {
   if (options.device == "cuda") {
     throw ConfigError(
         fmt::format("device: cuda was asked for, but this build computes on the CPU only ({}). Set device: cpu or auto",
                     describe(cuda_platform())));
   }
   ComputeSettings compute;
-  const ThreadCount available = available_threads(1);
+  const ThreadCount available = available_threads(local_ranks);
   compute.threads = options.threads ? static_cast<int>(*options.threads) : available.count;
   compute.threads_reason = options.threads ? "config" : available.reason;
   compute.cpu = ops::prepare_cpu(compute.threads);
@@ -107,6 +120,7 @@ std::vector<std::pair<std::string, std::variant<int64_t, std::string>>> resolved
           {"instruction_set", std::string(instruction_set_name(instruction_set()))},
           {"matrix_products", r.products},
           {"blas_mode", r.blas_mode},
+          {"world", r.world},
           {"global_batch_size", r.global_batch_size},
           {"micro_batch_tokens", r.micro_batch_tokens},
           {"eval_batch_tokens", r.eval_batch_tokens},
@@ -127,9 +141,33 @@ std::map<std::string, std::string> TrainingJob::data_hashes() const {
   return hashes;
 }
 
-TrainingJob build_training_job(RunConfig config, bool is_verified) {
+namespace {
+
+// What must be the same on all ranks of a job, in the order in which a difference is best explained.
+Facts facts_of(TrainingJob& job) {
+  Facts facts = {{"the program's version", version()}, {"the program's commit", git_commit()}};
+  for (const auto& [key, value] : config_values(job.config)) {
+    if (kKeysOfARank.count(key) == 0) facts.emplace_back(key, value);
+  }
+  for (const auto& [split, hash] : job.data_hashes()) facts.emplace_back("the content of data." + split, hash);
+  facts.emplace_back("the number of training rows", std::to_string(job.train.rows()));
+  facts.emplace_back("the list of labels", join(job.settings.labels, ", "));
+  facts.emplace_back("the checkpoint's checksum", hash_text(job.loaded.checksum));
+  facts.emplace_back("the layout of parameters", hash_text(job.model->store().layout().hash()));
+  facts.emplace_back("the instruction set (BERTFT_INSTRUCTION_SET sets one for all)",
+                     std::string(instruction_set_name(instruction_set())));
+  return facts;
+}
+
+}  // namespace
+
+GatherTexts TrainingJob::gather() const {
+  return [this](const std::string& mine) { return communicator->all_gather(mine); };
+}
+
+TrainingJob build_training_job(RunConfig config, const World& world, bool is_verified) {
   check_run_config(config);
-  const ComputeSettings compute = prepare_compute(config.run);
+  const ComputeSettings compute = prepare_compute(config.run, world.local_size);
   const ModelFiles files = find_model_files(config.model.checkpoint);
   const EncoderConfig encoder = run_encoder_config(files.folder, config.model);
   ModelSettings settings = run_settings(config);
@@ -159,15 +197,27 @@ TrainingJob build_training_job(RunConfig config, bool is_verified) {
   job.test_files = {job.config.data.test, request};
 
   const at::ScalarType type = job.config.run.precision == "fp64" ? at::kDouble : at::kFloat;
-  job.model = std::make_unique<ModelBundle>(encoder, std::move(task), type, frozen_stages(job.config.model.freeze));
+  const auto gradients = [&](const Layout& layout, size_t element_bytes) {
+    return std::make_unique<GradientBuffer>(gradient_elements(job.config.comm, layout, world), element_bytes,
+                                            world.local_size > 1 ? GradientMemory::kShared : GradientMemory::kPrivate);
+  };
+  job.model =
+      std::make_unique<ModelBundle>(encoder, std::move(task), type, frozen_stages(job.config.model.freeze), gradients);
   job.loaded = load_weights(*job.model, files.weights, parse_head_use(job.config.model.head),
                             static_cast<uint64_t>(job.config.run.seed));
-  job.communicator = std::make_unique<LocalCommunicator>(job.model->store().layout());
+  job.world = world;
   job.optimizer = make_optimizer(job.config.optimizer, job.model->store().gradients(), job.model->store().layout());
-  job.resolved = resolve_run(job.config, compute, job.train.rows(), job.communicator->size());
+  job.resolved = resolve_run(job.config, compute, job.train.rows(), world.size);
   job.sampler = std::make_unique<Sampler>(static_cast<uint64_t>(job.config.run.seed), job.train.rows(),
                                           job.resolved.global_batch_size);
   return job;
+}
+
+void connect(TrainingJob& job, Bootstrap& bootstrap) {
+  const GatherTexts gather = [&](const std::string& mine) { return bootstrap.all_gather(mine); };
+  require_equal_facts(job.world, gather, facts_of(job));
+  job.communicator = make_communicator(job.config.comm, job.model->store().layout(), job.world, bootstrap,
+                                       job.model->gradient_memory());
 }
 
 }  // namespace bertft

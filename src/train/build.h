@@ -11,7 +11,9 @@
 #include <variant>
 #include <vector>
 
+#include "comm/bootstrap.h"
 #include "comm/communicator.h"
+#include "comm/world.h"
 #include "config/run_config.h"
 #include "data/dataset.h"
 #include "data/sampler.h"
@@ -22,6 +24,7 @@
 #include "train/model_bundle.h"
 #include "train/model_folder_writer.h"
 #include "train/model_settings.h"
+#include "train/ranks.h"
 #include "train/weight_loader.h"
 
 namespace bertft {
@@ -34,6 +37,7 @@ struct ResolvedRun {
   std::string threads_reason;
   std::string products;   // what multiplies matrices: "own" kernels or the "blas"
   std::string blas_mode;  // MKL_CBWR
+  int64_t world = 1;      // ranks
   int64_t global_batch_size = 0;
   int64_t micro_batch_tokens = 0;
   int64_t eval_batch_tokens = 0;
@@ -61,9 +65,13 @@ struct TrainingJob {
   std::string data_report = {};
   LoadSummary loaded = {};
   std::unique_ptr<ModelBundle> model = {};
-  std::unique_ptr<Communicator> communicator = {};
+  World world = {};
+  std::unique_ptr<Communicator> communicator = {};  // made by connect()
   std::unique_ptr<Optimizer> optimizer = {};
   std::unique_ptr<Sampler> sampler = {};
+
+  // The communicator's all_gather. REQUIRES connect().
+  GatherTexts gather() const;
 
   // Split -> hash of the content of its files; not for one of which data.max_rows left a part unread.
   std::map<std::string, std::string> data_hashes() const;
@@ -76,8 +84,8 @@ struct ComputeSettings {
 };
 
 // Device and threads: throws ConfigError for a device that is not there. Then prepares the CPU (ops/cpu_environment.h);
-// call it once, before the first tensor operation.
-ComputeSettings prepare_compute(const RunOptions& options);
+// call it once, before the first tensor operation. `local_ranks` processes of this job share the machine.
+ComputeSettings prepare_compute(const RunOptions& options, int local_ranks = 1);
 
 // Parts of it that `check` looks at one by one: how texts are prepared, the encoder with the run's dropout, the task
 // before it knows its labels. Throw ConfigError and CheckpointError.
@@ -89,8 +97,11 @@ std::unique_ptr<Task> make_run_task(const RunConfig& config);
 // peak; throws ConfigError when the warm-up is longer than the run.
 ResolvedRun resolve_run(const RunConfig& config, const ComputeSettings& compute, int64_t rows, int world);
 
-// Reads data and checkpoint and builds everything; writes nothing. Throws ConfigError, DataError, CheckpointError.
-// `is_verified`: the content of data files is compared with what cached data sets were made of.
-TrainingJob build_training_job(RunConfig config, bool is_verified = false);
+// Reads data and checkpoint and builds everything but the communicator; writes nothing. Throws ConfigError, DataError,
+// CheckpointError. `is_verified`: the content of data files is compared with what cached data sets were made of.
+TrainingJob build_training_job(RunConfig config, const World& world, bool is_verified = false);
+
+// Collective: makes sure that all ranks run the same job, and opens the communicator. Throws CommError.
+void connect(TrainingJob& job, Bootstrap& bootstrap);
 
 }  // namespace bertft

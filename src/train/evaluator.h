@@ -9,6 +9,7 @@
 #include "data/dataset.h"
 #include "tasks/row_outputs.h"
 #include "train/model_bundle.h"
+#include "train/ranks.h"
 
 namespace bertft {
 
@@ -19,6 +20,12 @@ RowOutputs compute_outputs(const ModelBundle& model, const Dataset& dataset, int
 // The same, unless `should_stop`, which is asked between micro-batches, says true: then nothing.
 std::optional<RowOutputs> compute_outputs_unless(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens,
                                                  const std::function<bool()>& should_stop);
+
+// The same, with the micro-batches dealt to the ranks: every rank gets all outputs. Collective; it stops on all ranks
+// when `should_stop` says true on any, and fails on all when it fails on one.
+std::optional<RowOutputs> compute_outputs_together(const ModelBundle& model, const Dataset& dataset,
+                                                   int64_t batch_tokens, const std::function<bool()>& should_stop,
+                                                   const World& world, const GatherTexts& gather);
 
 // The task's metrics of a data set with targets.
 Evaluation evaluate(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens);

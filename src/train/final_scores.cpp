@@ -26,9 +26,10 @@ bool are_equal(const Metrics& a, const Metrics& b) {
 }
 
 // Scores a split and keeps what the model made of its rows. Nothing when `should_stop` said so.
-std::optional<Evaluation> score(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens,
+std::optional<Evaluation> score(const ModelBundle& model, const Dataset& dataset, const TrainingJob& job,
                                 const std::function<bool()>& should_stop, std::optional<RowOutputs>& outputs) {
-  outputs = compute_outputs_unless(model, dataset, batch_tokens, should_stop);
+  outputs =
+      compute_outputs_together(model, dataset, job.resolved.eval_batch_tokens, should_stop, job.world, job.gather());
   if (!outputs) return std::nullopt;
   return model.task().evaluate(*outputs, dataset);
 }
@@ -45,11 +46,10 @@ void log_test(const Evaluation& test, const TrainState& state, const TrainingJob
 std::optional<FinalScores> score_final_models(const TrainingJob& job, const RunDir& run_dir, const TrainState& state,
                                               RunLogs& logs, const std::function<bool()>& should_stop) {
   const Timer timer;
-  const int64_t batch_tokens = job.resolved.eval_batch_tokens;
   std::optional<Evaluation> last_test;
   if (job.test && state.best.step != state.step) {
     std::optional<RowOutputs> unused;
-    last_test = score(*job.model, *job.test, batch_tokens, should_stop, unused);
+    last_test = score(*job.model, *job.test, job, should_stop, unused);
     if (!last_test) return std::nullopt;
   }
   FinalScores scores = {.dev = {},
@@ -60,13 +60,13 @@ std::optional<FinalScores> score_final_models(const TrainingJob& job, const RunD
                         .dev_outputs = {},
                         .test_outputs = {}};
   if (job.dev) {
-    scores.dev = score(*scores.best.model, *job.dev, batch_tokens, should_stop, scores.dev_outputs);
+    scores.dev = score(*scores.best.model, *job.dev, job, should_stop, scores.dev_outputs);
     if (!scores.dev) return std::nullopt;
     check(job.is_moved || are_equal(scores.dev->metrics, state.best.metrics),
           "the best model scores differently after it was read back");
   }
   if (job.test) {
-    scores.test = score(*scores.best.model, *job.test, batch_tokens, should_stop, scores.test_outputs);
+    scores.test = score(*scores.best.model, *job.test, job, should_stop, scores.test_outputs);
     if (!scores.test) return std::nullopt;
     log_test(*scores.test, state, job, logs);
   }

@@ -24,7 +24,7 @@ struct FinalScores {
   std::optional<RowOutputs> test_outputs;  // of the best model
 };
 
-// Reads the best model back, scores dev and test with it, and logs the test score. Nothing when
+// Collective. Reads the best model back, scores dev and test with it, and logs the test score. Nothing when
 // `should_stop` said so on the way. Throws InternalError when the best model does not give the dev score it was chosen
 // for (unless the run has moved between kinds of machine since).
 std::optional<FinalScores> score_final_models(const TrainingJob& job, const RunDir& run_dir, const TrainState& state,

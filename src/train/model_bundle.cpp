@@ -17,7 +17,8 @@ constexpr int64_t kUnitElements = 1 << 20;
 
 }  // namespace
 
-ModelBundle::ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::ScalarType type, int64_t frozen_stages)
+ModelBundle::ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::ScalarType type, int64_t frozen_stages,
+                         const MakeGradients& make_gradients)
     : config_(std::move(config)), task_(std::move(task)) {
   std::vector<ParameterSpec> specs;
   task_->append_head_specs(config_, specs);
@@ -29,12 +30,16 @@ ModelBundle::ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::S
   for (ParameterSpec& spec : specs) spec.is_trainable = spec.depth + frozen_stages <= config_.layers + 1;
   Layout layout = make_layout(specs, kUnitElements);
   const size_t element_bytes = type == at::kDouble ? sizeof(double) : sizeof(float);
-  gradient_memory_ = std::make_unique<GradientBuffer>(layout.trainable_total, element_bytes);
+  gradient_memory_ = make_gradients(layout, element_bytes);
   at::Tensor weights = at::zeros({layout.total}, type);
   at::Tensor gradients = at::from_blob(gradient_memory_->data(), {layout.trainable_total}, at::TensorOptions(type));
   store_ = std::make_unique<ParameterStore>(std::move(layout), std::move(weights), std::move(gradients));
   encoder_ = std::make_unique<Encoder>(config_, *store_);
   task_->build_head(config_, *store_);
+}
+
+std::unique_ptr<GradientBuffer> ModelBundle::private_gradients(const Layout& layout, size_t element_bytes) {
+  return std::make_unique<GradientBuffer>(layout.trainable_total, element_bytes);
 }
 
 at::Tensor ModelBundle::forward(const ForwardPassPtr& pass) const {

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,9 +18,13 @@ namespace bertft {
 
 class ModelBundle {
  public:
+  // Where gradients are to lie, given the layout of all parameters: whoever exchanges them says so.
+  using MakeGradients = std::function<std::unique_ptr<GradientBuffer>(const Layout& layout, size_t element_bytes)>;
+
   // Allocates all buffers in `type` (kFloat or kDouble) on the CPU; weights are zeros until they are loaded. The first
   // `frozen_stages` (model/options.h) get no gradient. Throws ConfigError when there are fewer layers than that.
-  ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::ScalarType type, int64_t frozen_stages = 0);
+  ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::ScalarType type, int64_t frozen_stages = 0,
+              const MakeGradients& make_gradients = private_gradients);
 
   // The head's outputs for one pass; differentiable unless gradients are off. `pass` is kept until backward.
   at::Tensor forward(const ForwardPassPtr& pass) const;
@@ -27,8 +32,11 @@ class ModelBundle {
   const EncoderConfig& config() const { return config_; }
   Task& task() { return *task_; }
   const Task& task() const { return *task_; }
+  const GradientBuffer& gradient_memory() const { return *gradient_memory_; }
   ParameterStore& store() { return *store_; }
   const ParameterStore& store() const { return *store_; }
+
+  static std::unique_ptr<GradientBuffer> private_gradients(const Layout& layout, size_t element_bytes);
 
   // The name of a parameter in published files: encoder parameters and the pooler carry the family's prefix.
   std::string published_name(const std::string& name) const;

@@ -38,17 +38,21 @@ bool ModelKeeper::take(const std::optional<Evaluation>& dev) {
   const bool is_first = state_.best.step == 0;
   const bool is_best = !dev || is_better(*dev);
   if (dev) count_gain(*dev, is_first);
-  write_model_folder(*job_.model, job_.settings, job_.tokenizer_source, run_dir_.model_path(state_.step));
   state_.last_model_step = state_.step;
   if (is_best) {
     state_.best.step = state_.step;
     state_.best.metrics.clear();
     if (dev) state_.best.metrics = dev->metrics;
   }
+  if (job_.world.rank == 0) write();
+  return is_best;
+}
+
+void ModelKeeper::write() const {
+  write_model_folder(*job_.model, job_.settings, job_.tokenizer_source, run_dir_.model_path(state_.step));
   run_dir_.link_model("last", state_.last_model_step);
   run_dir_.link_model("best", state_.best.step);
   prune();
-  return is_best;
 }
 
 void ModelKeeper::prune() const {

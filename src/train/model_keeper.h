@@ -20,14 +20,15 @@ class ModelKeeper {
   const MetricChoice& metric() const { return metric_; }
 
   // Takes an evaluation of dev after state.step steps (none without dev rows: then the newest model is the best),
-  // writes the model and points `last` and `best` to the right ones. Sets state.is_stopped_early when early stopping
-  // says so. Returns whether this model is the best so far.
+  // writes the model (on rank 0) and points `last` and `best` to the right ones. Sets state.is_stopped_early when early
+  // stopping says so. Returns whether this model is the best so far.
   bool take(const std::optional<Evaluation>& dev);
 
-  // Removes the model folders that neither link nor any kept training state refers to.
+  // Removes the model folders that neither link nor any kept training state refers to. For rank 0.
   void prune() const;
 
  private:
+  void write() const;
   bool is_better(const Evaluation& dev) const;
   void count_gain(const Evaluation& dev, bool is_first);
 

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 // Keys that may differ when a run goes on: they change what is written, or where things lie, but no step. Data and
 // tokenizer are compared by their content instead.
-constexpr std::array<const char*, 15> kFreeKeys = {"threads",
+constexpr std::array<const char*, 25> kFreeKeys = {"threads",
                                                    "train.stop_at_step",
                                                    "output.dir",
                                                    "output.log_every",
@@ -35,10 +35,21 @@ constexpr std::array<const char*, 15> kFreeKeys = {"threads",
                                                    "data.cache_dir",
                                                    "model.checkpoint",
                                                    "device",
-                                                   "comm.mode"};
+                                                   "comm.mode",
+                                                   "comm.transport",
+                                                   "comm.lanes",
+                                                   "comm.negotiate",
+                                                   "comm.stall_warn_s",
+                                                   "comm.stall_abort_s",
+                                                   "comm.interface",
+                                                   "comm.port_base",
+                                                   "comm.horovod.cycle_ms",
+                                                   "comm.horovod.fusion_mb",
+                                                   "comm.horovod.cache_capacity"};
 
 // Of what "auto" was resolved to: a difference means that sums may be taken in another order.
-constexpr std::array<const char*, 4> kMachineKeys = {"threads", "instruction_set", "matrix_products", "blas_mode"};
+constexpr std::array<const char*, 5> kMachineKeys = {"threads", "instruction_set", "matrix_products", "blas_mode",
+                                                     "world"};
 
 bool is_free(const std::string& key) { return std::count(kFreeKeys.begin(), kFreeKeys.end(), key) > 0; }
 
@@ -66,6 +77,17 @@ void warn_if_moved(const TrainState& saved, const TrainState& now, TrainingJob& 
                     "summation, no longer to the bit",
                     key, shown(saved.resolved, key), shown(now.resolved, key)));
   }
+}
+
+// The same global batch, whatever the number of ranks.
+void require_same_batch(const TrainState& saved, const TrainState& now) {
+  const std::string before = shown(saved.resolved, "global_batch_size");
+  const std::string after = shown(now.resolved, "global_batch_size");
+  if (before == after) return;
+  throw ConfigError(fmt::format(
+      "--resume: the global batch was {} rows and would be {} now, with {} ranks instead of {}. Start as many "
+      "ranks as before, or set train.global_batch_size: {} instead of train.batch_size_per_rank",
+      before, after, shown(now.resolved, "world"), shown(saved.resolved, "world"), before));
 }
 
 void require_same_inputs(const TrainState& saved, const TrainState& now) {
@@ -144,6 +166,7 @@ TrainState initial_state(TrainingJob& job) {
 TrainState restore_run(const SavedState& saved, TrainingJob& job) {
   const TrainState now = initial_state(job);
   require_same_inputs(saved.state, now);
+  require_same_batch(saved.state, now);
   warn_if_moved(saved.state, now, job);
   restore(saved, *job.model, *job.optimizer);
   TrainState state = saved.state;

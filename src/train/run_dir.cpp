@@ -151,6 +151,8 @@ void RunDir::prune_models(const std::vector<int64_t>& kept_steps) const {
 
 bool RunDir::holds_run() const { return is_run(run_path()); }
 
+std::string RunDir::log_path(int rank) const { return fmt::format("{}/logs/rank_{:04}.log", path_, rank); }
+
 bool RunDir::is_complete() const { return holds_run() && fs::is_regular_file(results_path()); }
 
 }  // namespace bertft

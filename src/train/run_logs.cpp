@@ -4,13 +4,13 @@
 
 namespace bertft {
 
-RunLogs::RunLogs(const std::string& metrics_path, const std::string& tensorboard_folder, const LogPositions& kept)
-    : metrics_(metrics_path, kept.metrics_bytes) {
+RunLogs::RunLogs(const std::string& metrics_path, const std::string& tensorboard_folder, const LogPositions& kept) {
+  metrics_.emplace(metrics_path, kept.metrics_bytes);
   if (!tensorboard_folder.empty()) events_.emplace(tensorboard_folder, kept.events_file, kept.events_bytes);
 }
 
 void RunLogs::add(const StepLine& line) {
-  metrics_.add(line);
+  if (metrics_) metrics_->add(line);
   if (!events_) return;
   events_->add(line.step, {{"train/loss", line.loss},
                            {"train/loss_window", line.loss_window},
@@ -24,7 +24,7 @@ void RunLogs::add(const StepLine& line) {
 }
 
 void RunLogs::add(int64_t step, double epoch, const std::string& split, const Evaluation& evaluation) {
-  metrics_.add(step, epoch, split, evaluation);
+  if (metrics_) metrics_->add(step, epoch, split, evaluation);
   if (!events_) return;
   std::vector<std::pair<std::string, double>> scalars;
   for (const auto& [name, value] : evaluation.metrics) {
@@ -35,7 +35,7 @@ void RunLogs::add(int64_t step, double epoch, const std::string& split, const Ev
 
 LogPositions RunLogs::sync() {
   LogPositions positions;
-  positions.metrics_bytes = metrics_.sync();
+  if (metrics_) positions.metrics_bytes = metrics_->sync();
   if (!events_) return positions;
   positions.events_file = events_->file_name();
   positions.events_bytes = events_->sync();

@@ -20,6 +20,8 @@ struct LogPositions {
 
 class RunLogs {
  public:
+  // Writes nothing, as on ranks other than 0.
+  RunLogs() = default;
   // `tensorboard_folder` "": no event files. Throws ResourceError when a file cannot be written.
   RunLogs(const std::string& metrics_path, const std::string& tensorboard_folder, const LogPositions& kept);
 
@@ -30,7 +32,7 @@ class RunLogs {
   LogPositions sync();
 
  private:
-  MetricsLog metrics_;
+  std::optional<MetricsLog> metrics_;
   std::optional<EventLog> events_;
 };
 

@@ -6,7 +6,6 @@
 
 #include "core/cpu_features.h"
 #include "core/hash.h"
-#include "core/host.h"
 #include "core/text.h"
 #include "core/version.h"
 
@@ -66,8 +65,8 @@ std::string run_json(const TrainingJob& job) {
   json["version"] = version();
   json["commit"] = git_commit();
   json["libtorch"] = libtorch_version();
-  json["hosts"] = {host_name()};
-  json["world"] = job.communicator->size();
+  json["hosts"] = job.world.hosts;
+  json["world"] = job.world.size;
   json["seed"] = job.config.run.seed;
   json["checkpoint"] = {{"path", job.loaded.weights_path}, {"checksum", hash_text(job.loaded.checksum)}};
   const std::map<std::string, std::string> hashes = job.data_hashes();

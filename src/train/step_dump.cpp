@@ -10,7 +10,7 @@ namespace bertft {
 void write_step_dump(const std::string& path, const ModelBundle& model, const StepResult& result) {
   check(result.logits.defined(), "the step kept no logits");
   const at::Tensor logits = result.logits.cpu().contiguous();
-  const at::Tensor gradients = model.store().gradients().cpu();
+  const at::Tensor gradients = result.gradients.cpu();
   const DType type = gradients.scalar_type() == at::kDouble ? DType::kF64 : DType::kF32;
   const auto element_bytes = static_cast<size_t>(gradients.element_size());
   std::vector<TensorView> views;

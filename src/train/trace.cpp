@@ -41,6 +41,10 @@ void Trace::add(const StepResult& result, int rank, const ParameterStore& store)
   if (!file_) throw ResourceError("--trace: cannot write " + path_);
 }
 
+std::string trace_path(const std::string& path, const World& world) {
+  return world.size == 1 ? path : fmt::format("{}.{:04}", path, world.rank);
+}
+
 uint64_t parameter_hash(const ParameterStore& store) {
   const at::Tensor weights = store.weights().cpu();
   return hash64(weights.const_data_ptr(), weights.nbytes(), 0);

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <string>
 
+#include "comm/world.h"
 #include "train/train_step.h"
 
 namespace bertft {
@@ -21,6 +22,9 @@ class Trace {
   std::string path_;
   std::ofstream file_;
 };
+
+// Where a rank writes: `path` itself in a world of one, else path.0003 for rank 3.
+std::string trace_path(const std::string& path, const World& world);
 
 // The hash of all weights, in layout order, alignment gaps included.
 uint64_t parameter_hash(const ParameterStore& store);

@@ -1,6 +1,7 @@
 #include "train/train_step.h"
 
 #include <ATen/ops/cat.h>
+#include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "core/error.h"
 #include "optim/flat_norm.h"
 #include "train/batch_pass.h"
+#include "train/ranks.h"
 
 namespace bertft {
 
@@ -31,6 +33,7 @@ StepResult TrainStep::run(int64_t step, double lr, const std::function<void(cons
   result.rows =
       deal_rows(result.batch.rows, dataset_.lengths(), communicator_.size())[static_cast<size_t>(communicator_.rank())];
   result.lr = lr;
+  for (const int64_t row : result.batch.rows) result.tokens += dataset_.lengths()[static_cast<size_t>(row)];
 
   // 2. Forward and backward; units leave as they are completed.
   ParameterStore& store = model_.store();
@@ -39,16 +42,28 @@ StepResult TrainStep::run(int64_t step, double lr, const std::function<void(cons
   accumulate(result);
   store.finish_gradients();
   communicator_.finish();
+  if (communicator_.size() > 1) {
+    result.loss =
+        sum_over_ranks([this](const std::string& mine) { return communicator_.all_gather(mine); }, result.loss);
+  }
 
   // 3. The norm decides about the whole step before anything changes.
-  const GradientNorm norm = gradient_norm(store.gradients(), store.layout());
+  const at::Tensor gradients = sums();
+  result.gradients = gradients;
+  const GradientNorm norm = gradient_norm(gradients, store.layout());
   result.grad_norm = norm.norm;
   require_finite(result, norm.first_non_finite);
   before_update(result);
 
   // 4. Clip and update in one pass.
-  optimizer_.step(store.weights(), store.gradients(), lr, clip_factor(norm.norm, settings_.max_grad_norm));
+  optimizer_.step(store.weights(), gradients, lr, clip_factor(norm.norm, settings_.max_grad_norm));
   return result;
+}
+
+// [trainable_total], the gradient of the step summed over the ranks.
+at::Tensor TrainStep::sums() const {
+  const at::Tensor gradients = model_.store().gradients();
+  return at::from_blob(const_cast<void*>(communicator_.sums()), gradients.sizes(), gradients.options());
 }
 
 void TrainStep::accumulate(StepResult& result) {
@@ -65,7 +80,6 @@ void TrainStep::accumulate(StepResult& result) {
     const at::Tensor loss_sum = model_.task().loss_sum(outputs, dataset_, micro_batches[i]);
     loss_sum.backward(at::full({}, 1.0 / global_weight, loss_sum.options()));
     result.loss += loss_sum.item<double>() / global_weight;
-    result.tokens += pass->sequences.rows();
     if (keeps_logits_) logits.push_back(outputs.detach());
   }
   if (!logits.empty()) result.logits = at::cat(logits);
@@ -75,7 +89,7 @@ void TrainStep::require_finite(const StepResult& result, int first_non_finite) c
   const int64_t step = result.batch.step;
   if (first_non_finite >= 0) {
     const LayoutEntry& entry = model_.store().layout().entries[static_cast<size_t>(first_non_finite)];
-    const at::Tensor gradient = model_.store().gradients().narrow(0, entry.offset, entry.size);
+    const at::Tensor gradient = sums().narrow(0, entry.offset, entry.size);
     const auto nan = gradient.isnan().sum().item<int64_t>();
     const auto infinite = gradient.isinf().sum().item<int64_t>();
     const auto index = gradient.isfinite().logical_not().nonzero()[0].item<int64_t>();

@@ -23,11 +23,12 @@ struct StepSettings {
 struct StepResult {
   GlobalBatch batch;
   std::vector<int64_t> rows;  // of this rank, in the order in which they were computed
-  int64_t tokens = 0;
-  double loss = 0.0;  // weighted mean over the global batch
+  int64_t tokens = 0;         // of all ranks
+  double loss = 0.0;          // weighted mean over the global batch
   double lr = 0.0;
   double grad_norm = 0.0;  // before clipping
   at::Tensor logits;       // [rows, C] when asked for
+  at::Tensor gradients;    // [trainable_total] summed over the ranks, before clipping; valid until the next step
 };
 
 class TrainStep {
@@ -45,6 +46,7 @@ class TrainStep {
 
  private:
   void accumulate(StepResult& result);
+  at::Tensor sums() const;
   void require_finite(const StepResult& result, int first_non_finite) const;
 
   ModelBundle& model_;

@@ -15,6 +15,10 @@
 namespace bertft {
 namespace {
 
+// Flags of Communicator::agree().
+constexpr uint32_t kWantsSave = 1u;
+constexpr uint32_t kWantsStop = 2u;
+
 StepSettings step_settings(const TrainingJob& job) {
   return {.seed = static_cast<uint64_t>(job.config.run.seed),
           .micro_batch_tokens = job.resolved.micro_batch_tokens,
@@ -28,13 +32,18 @@ ProgressSettings progress_settings(const TrainingJob& job) {
           .loss_window = job.config.output.loss_window};
 }
 
+RunLogs make_logs(const TrainingJob& job, const RunDir& run_dir, const TrainState& state) {
+  if (job.world.rank != 0) return {};
+  return {run_dir.metrics_path(), job.config.output.tensorboard ? run_dir.tensorboard_path() : "", state.logs};
+}
+
 bool is_due(const AutoInt& every, const GlobalBatch& batch) {
   return every ? batch.step % *every == 0 : batch.is_last_of_epoch;
 }
 
 }  // namespace
 
-Trainer::Trainer(TrainingJob& job, const RunDir& run_dir, RunOwner& owner, const TrainRequests& requests,
+Trainer::Trainer(TrainingJob& job, const RunDir& run_dir, RunOwner* owner, const TrainRequests& requests,
                  TrainState state)
     : job_(job),
       run_dir_(run_dir),
@@ -43,11 +52,11 @@ Trainer::Trainer(TrainingJob& job, const RunDir& run_dir, RunOwner& owner, const
       state_(std::move(state)),
       store_(run_dir.path()),
       keeper_(job, run_dir, store_, state_),
-      logs_(run_dir.metrics_path(), job.config.output.tensorboard ? run_dir.tensorboard_path() : "", state_.logs),
+      logs_(make_logs(job, run_dir, state_)),
       progress_(progress_settings(job), logs_),
       step_(*job.model, job.train, *job.sampler, *job.communicator, *job.optimizer, step_settings(job)) {
   progress_.restore(state_.step, state_.train_s, state_.loss_window);
-  if (!requests_.trace_path.empty()) trace_.emplace(requests_.trace_path, state_.step + 1);
+  if (!requests_.trace_path.empty()) trace_.emplace(trace_path(requests_.trace_path, job.world), state_.step + 1);
   results_.labels = job.settings.labels;
   results_.metric = keeper_.metric().name;
 }
@@ -63,7 +72,7 @@ RunOutcome Trainer::run() try {
   if (!finish()) return stopped();
   return {.is_stopped = false, .stop_reason = "", .step = state_.step, .results = results_};
 } catch (const Error&) {
-  owner_.confirm();
+  confirm_owner();
   throw;
 }
 
@@ -73,7 +82,7 @@ StepResult Trainer::run_step(int64_t step) {
       peak * schedule_factor(job_.config.schedule, step, job_.resolved.warmup_steps, job_.resolved.total_steps, peak);
   step_.keep_logits(step == requests_.dump_step);
   return step_.run(step, lr, [this](const StepResult& before_update) {
-    if (before_update.batch.step != requests_.dump_step) return;
+    if (before_update.batch.step != requests_.dump_step || job_.world.rank != 0) return;
     write_step_dump(requests_.dump_path, *job_.model, before_update);
   });
 }
@@ -97,10 +106,10 @@ Trainer::Boundary Trainer::boundary(const GlobalBatch& batch) const {
 
 // Evaluates and saves as far as it is due or asked for. Returns false when the run stops here; its state is saved then.
 bool Trainer::close_step(const Boundary& due) {
-  owner_.require_owned();
+  if (owner_ != nullptr) owner_->require_owned();
   progress_.pause();
   state_.is_evaluation_pending = due.has_evaluation && !evaluate_and_keep();
-  const SignalRequests asked = signals_.take();
+  const SignalRequests asked = requests_of_all_ranks();
   const bool stops = due.has_stop || asked.wants_stop;
   const bool keeps_states = job_.config.output.keep_checkpoints > 0;
   if (stops || asked.wants_save || (keeps_states && (due.has_checkpoint || state_.is_stopped_early))) save_state();
@@ -114,14 +123,14 @@ bool Trainer::evaluate_and_keep() {
   std::optional<Evaluation> dev;
   if (job_.dev) {
     const Timer timer;
-    const auto outputs =
-        compute_outputs_unless(*job_.model, *job_.dev, job_.resolved.eval_batch_tokens, SignalWatch::is_stop_requested);
+    const auto outputs = compute_outputs_together(*job_.model, *job_.dev, job_.resolved.eval_batch_tokens,
+                                                  SignalWatch::is_stop_requested, job_.world, job_.gather());
     if (!outputs) return false;
     dev = job_.model->task().evaluate(*outputs, *job_.dev);
     state_.evaluate_s += timer.seconds();
     logs_.add(state_.step, epoch_of(state_.step), "dev", *dev);
   }
-  owner_.confirm();
+  confirm_owner();
   const bool is_best = keeper_.take(dev);
   if (dev) {
     log::info(
@@ -130,14 +139,18 @@ bool Trainer::evaluate_and_keep() {
   return true;
 }
 
+// Rank 0 writes; the others wait, so that no rank goes on or ends before the state is there.
 void Trainer::save_state() {
   const Timer timer;
-  owner_.confirm();
+  confirm_owner();
   state_.train_s = progress_.training_s();
   state_.loss_window = progress_.losses();
   state_.logs = logs_.sync();
-  store_.save(state_, *job_.model, *job_.optimizer, job_.config.output.keep_checkpoints);
-  keeper_.prune();
+  if (job_.world.rank == 0) {
+    store_.save(state_, *job_.model, *job_.optimizer, job_.config.output.keep_checkpoints);
+    keeper_.prune();
+  }
+  job_.communicator->barrier();
   log::info(fmt::format("training state after step {} saved in {:.1f} s: {}", state_.step, timer.seconds(),
                         store_.path(state_.step)));
 }
@@ -146,12 +159,13 @@ void Trainer::save_state() {
 // Returns false when a request to stop came before all was done; the state is saved then.
 bool Trainer::finish() {
   progress_.pause();
-  owner_.confirm();
+  confirm_owner();
+  job_.communicator->barrier();  // the models are written
   state_.train_s = progress_.training_s();
   const std::optional<FinalScores> scores =
       score_final_models(job_, run_dir_, state_, logs_, SignalWatch::is_stop_requested);
   if (!scores) {
-    const SignalRequests asked = signals_.take();
+    const SignalRequests asked = requests_of_all_ranks();
     stop_reason_ = ::strsignal(asked.stop_signal);
     if (job_.config.output.keep_checkpoints == 0) save_state();
     return false;
@@ -169,9 +183,25 @@ bool Trainer::finish() {
   timings.tokens_per_s = static_cast<double>(state_.tokens_done) / state_.train_s;
   timings.total_s = seconds_since_exec();
   results_.comm_exposed_s = job_.communicator->counters().exposed_s;
-  write_file_atomically(run_dir_.results_path(), results_json(results_));
-  if (job_.config.output.predictions) write_final_predictions(job_, run_dir_, *scores);
+  if (job_.world.rank == 0) {
+    write_file_atomically(run_dir_.results_path(), results_json(results_));
+    if (job_.config.output.predictions) write_final_predictions(job_, run_dir_, *scores);
+  }
+  job_.communicator->barrier();
   return true;
+}
+
+// What any rank was asked for counts for all.
+SignalRequests Trainer::requests_of_all_ranks() {
+  const SignalRequests asked = signals_.take();
+  const uint32_t flags = (asked.wants_save ? kWantsSave : 0u) | (asked.wants_stop ? kWantsStop : 0u);
+  const Agreement all =
+      job_.communicator->agree({.flags = flags, .min = 0.0, .max = static_cast<double>(asked.stop_signal)});
+  return {(all.flags & kWantsSave) != 0, (all.flags & kWantsStop) != 0, static_cast<int>(all.max)};
+}
+
+void Trainer::confirm_owner() {
+  if (owner_ != nullptr) owner_->confirm();
 }
 
 RunOutcome Trainer::stopped() const {

@@ -39,9 +39,10 @@ struct RunOutcome {
 
 class Trainer {
  public:
-  // `job`, `run_dir` (created, or that of the saved run) and `owner` must outlive this object. `state`: where to begin;
-  // model and optimizer hold its tensors.
-  Trainer(TrainingJob& job, const RunDir& run_dir, RunOwner& owner, const TrainRequests& requests, TrainState state);
+  // `job` (connected), `run_dir` (created, or that of the saved run) and `owner` must outlive this object. `state`:
+  // where to begin; model and optimizer hold its tensors. `owner`: null on ranks other than 0, which write nothing but
+  // their log and trace.
+  Trainer(TrainingJob& job, const RunDir& run_dir, RunOwner* owner, const TrainRequests& requests, TrainState state);
 
   // Trains to the end and writes results and predictions, or stops and saves. Throws DivergedError and ResourceError.
   RunOutcome run();
@@ -60,13 +61,15 @@ class Trainer {
   bool close_step(const Boundary& due);
   bool evaluate_and_keep();
   void save_state();
+  SignalRequests requests_of_all_ranks();
+  void confirm_owner();
   bool finish();
   RunOutcome stopped() const;
   double epoch_of(int64_t step) const;
 
   TrainingJob& job_;
   const RunDir& run_dir_;
-  RunOwner& owner_;
+  RunOwner* owner_;
   TrainRequests requests_;
   TrainState state_;
   StateStore store_;

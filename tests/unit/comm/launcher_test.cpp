@@ -62,13 +62,13 @@ TEST_CASE("The world's size is what the launcher says") {
 TEST_CASE("More than one process is refused with what to do") {
   {
     const auto scopes = environment({{"OMPI_COMM_WORLD_SIZE", "4"}});
-    const std::string message = test::error_text<ConfigError>([] { refuse_more_than_one_process(); });
+    const std::string message = test::error_text<ConfigError>([] { refuse_more_than_one_process("predict"); });
     REQUIRE_THAT(message, Catch::Contains("one of 4 processes") && Catch::Contains("OMPI_COMM_WORLD_SIZE=4") &&
-                              Catch::Contains("data-parallel training is not in this build") &&
-                              Catch::Contains("Start a single process"));
+                              Catch::Contains("`predict` runs as a single process") &&
+                              Catch::Contains("Start it without the launcher"));
   }
   const auto scopes = environment({{"OMPI_COMM_WORLD_SIZE", "1"}});
-  REQUIRE_NOTHROW(refuse_more_than_one_process());
+  REQUIRE_NOTHROW(refuse_more_than_one_process("predict"));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ Layout layout_of_units(int count) {
 }
 
 TEST_CASE("A world of one has one rank and nothing to combine") {
-  LocalCommunicator comm(layout_of_units(2));
+  LocalCommunicator comm(layout_of_units(2), nullptr);
   REQUIRE(comm.rank() == 0);
   REQUIRE(comm.size() == 1);
   REQUIRE(comm.local_rank() == 0);
@@ -43,7 +43,7 @@ TEST_CASE("A world of one has one rank and nothing to combine") {
 }
 
 TEST_CASE("Units are announced in any order, once in every step") {
-  LocalCommunicator comm(layout_of_units(3));
+  LocalCommunicator comm(layout_of_units(3), nullptr);
   for (const std::vector<int>& order : {std::vector<int>{0, 1, 2}, {2, 0, 1}, {1, 2, 0}}) {
     comm.step_begin(1);
     for (const int unit : order) comm.mark_ready(unit);
@@ -52,13 +52,13 @@ TEST_CASE("Units are announced in any order, once in every step") {
 }
 
 TEST_CASE("A world without units has steps, too") {
-  LocalCommunicator comm(layout_of_units(0));
+  LocalCommunicator comm(layout_of_units(0), nullptr);
   comm.step_begin(1);
   comm.finish();
 }
 
 TEST_CASE("A broken contract is an internal error that says which") {
-  LocalCommunicator comm(layout_of_units(3));
+  LocalCommunicator comm(layout_of_units(3), nullptr);
   REQUIRE_THAT(error_text<InternalError>([&] { comm.mark_ready(0); }), Contains("outside a step"));
   REQUIRE_THAT(error_text<InternalError>([&] { comm.finish(); }), Contains("outside a step"));
   comm.step_begin(1);

@@ -1,0 +1,95 @@
+#include "comm/make_communicator.h"
+
+#include <cstring>
+#include <random>
+#include <utility>
+
+#include "comm/coordinator/fusion.h"
+#include "comm/fusion_area.h"
+#include "comm/local_communicator.h"
+#include "comm/native/native_transport.h"
+#include "comm/negotiator.h"
+#include "comm/rank_communicator.h"
+#include "core/error.h"
+
+namespace bertft {
+namespace {
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+
+bool is_horovod(const CommOptions& options) { return options.mode == "horovod"; }
+
+WireType wire_of(const std::string& name) {
+  for (const WireType type : {WireType::kFp32, WireType::kFp16, WireType::kBf16, WireType::kMixed}) {
+    if (name == wire_type_name(type)) return type;
+  }
+  throw InternalError("a wire type that the options do not have: " + name);
+}
+
+// A number that only this job has.
+uint64_t job_number(Bootstrap& bootstrap) {
+  std::random_device device;
+  const uint64_t mine = (static_cast<uint64_t>(device()) << 32) | device();
+  std::string bytes(sizeof mine, '\0');
+  std::memcpy(bytes.data(), &mine, sizeof mine);
+  uint64_t first = 0;
+  std::memcpy(&first, bootstrap.all_gather(bytes).front().data(), sizeof first);
+  return first;
+}
+
+int64_t fusion_bytes(const CommOptions& options, const World& world) {
+  return rounded_threshold(options.horovod.fusion_mb * kMiB, world.has_equal_nodes() ? world.local_size : 0);
+}
+
+std::unique_ptr<Transport> make_transport(const CommOptions& options, Bootstrap& bootstrap) {
+  NativeOptions native;
+  native.interface = options.interface;
+  native.port_base = static_cast<int>(options.port_base);
+  if (is_horovod(options)) {
+    native.is_hierarchical = options.horovod.hierarchical;
+  } else {
+    native.lanes = static_cast<int>(options.lanes.value_or(1));
+    native.is_hierarchical = options.hierarchical != "false";
+  }
+  return make_native_transport(bootstrap, native);
+}
+
+std::unique_ptr<Negotiator> make_negotiator(const CommOptions& options, const Layout& layout, const World& world,
+                                            Bootstrap& bootstrap) {
+  const NegotiatorPlace place{job_number(bootstrap), world.rank, world.size};
+  if (!is_horovod(options)) return make_decentral_negotiator(place, layout, options.negotiate == "static");
+  return make_coordinator_negotiator(place, layout,
+                                     {.cycle_s = options.horovod.cycle_ms * 1e-3,
+                                      .fusion_bytes = fusion_bytes(options, world),
+                                      .cache_capacity = static_cast<int>(options.horovod.cache_capacity),
+                                      .stall_warn_s = options.stall_warn_s,
+                                      .stall_abort_s = options.stall_abort_s});
+}
+
+}  // namespace
+
+std::string resolved_wire(const CommOptions& options, const World& world) {
+  if (is_horovod(options)) return options.horovod.wire;
+  if (options.wire != "auto") return options.wire;
+  return world.nodes > 1 ? "mixed" : "fp32";
+}
+
+int64_t gradient_elements(const CommOptions& options, const Layout& layout, const World& world) {
+  if (world.size == 1 || !is_horovod(options)) return layout.trainable_total;
+  return layout.trainable_total + FusionArea::elements_for(layout, fusion_bytes(options, world));
+}
+
+std::unique_ptr<Communicator> make_communicator(const CommOptions& options, const Layout& layout, const World& world,
+                                                Bootstrap& bootstrap, const GradientBuffer& gradients) {
+  if (world.size == 1) return std::make_unique<LocalCommunicator>(layout, gradients.data());
+  std::unique_ptr<Transport> transport = make_transport(options, bootstrap);
+  const RankCommunicatorSettings settings{.wire = wire_of(resolved_wire(options, world)),
+                                          .sums_in_control_thread = is_horovod(options),
+                                          .fuses_by_copy = is_horovod(options),
+                                          .stall_warn_s = options.stall_warn_s,
+                                          .stall_abort_s = options.stall_abort_s};
+  return std::make_unique<RankCommunicator>(
+      world, std::move(transport), make_negotiator(options, layout, world, bootstrap), layout, gradients, settings);
+}
+
+}  // namespace bertft

@@ -1,0 +1,28 @@
+// From the options of section `comm` to a communicator: the only place that knows which there are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "comm/bootstrap.h"
+#include "comm/communicator.h"
+#include "comm/gradient_buffer.h"
+#include "comm/options.h"
+#include "comm/world.h"
+#include "core/layout.h"
+
+namespace bertft {
+
+// What `auto` stands for: the number format between nodes.
+std::string resolved_wire(const CommOptions& options, const World& world);
+
+// Elements of the gradient buffer that the communicator needs: those of the layout, and what it needs behind them.
+int64_t gradient_elements(const CommOptions& options, const Layout& layout, const World& world);
+
+// Collective. `layout` and `gradients`, whose units are summed in place, must outlive the communicator. Throws
+// CommError when the ranks cannot be joined.
+std::unique_ptr<Communicator> make_communicator(const CommOptions& options, const Layout& layout, const World& world,
+                                                Bootstrap& bootstrap, const GradientBuffer& gradients);
+
+}  // namespace bertft

@@ -1,0 +1,68 @@
+#include "comm/mpi/mpi_bootstrap.h"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <array>
+#include <climits>
+#include <numeric>
+
+#include "core/error.h"
+
+namespace bertft {
+namespace {
+
+void require(int code, const char* what) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  throw CommError(fmt::format("MPI: {} failed: {}", what, std::string(text.data(), static_cast<size_t>(length))));
+}
+
+}  // namespace
+
+std::unique_ptr<MpiBootstrap> MpiBootstrap::start(int expected_size) {
+  int provided = MPI_THREAD_SINGLE;
+  require(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+  require(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  std::unique_ptr<MpiBootstrap> bootstrap(new MpiBootstrap());
+  require(MPI_Comm_rank(MPI_COMM_WORLD, &bootstrap->rank_), "MPI_Comm_rank");
+  require(MPI_Comm_size(MPI_COMM_WORLD, &bootstrap->size_), "MPI_Comm_size");
+  if (bootstrap->size_ != expected_size) {
+    throw CommError(fmt::format(
+        "started as one of {} processes, but MPI finds {}: the launcher does not know this MPI. Start with the mpirun "
+        "of the MPI that this program was built with, or with srun --mpi=pmix",
+        expected_size, bootstrap->size_));
+  }
+  if (provided < MPI_THREAD_MULTIPLE) {
+    throw CommError("MPI gives no MPI_THREAD_MULTIPLE, which the communicator needs. Use another build of MPI");
+  }
+  return bootstrap;
+}
+
+std::vector<std::string> MpiBootstrap::all_gather(const std::string& mine) {
+  check(mine.size() < INT_MAX, "texts of a bootstrap are small");
+  const int length = static_cast<int>(mine.size());
+  std::vector<int> lengths(static_cast<size_t>(size_));
+  require(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD), "MPI_Allgather");
+  std::vector<int> offsets(lengths.size(), 0);
+  const int64_t total = std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
+  check(total < INT_MAX, "texts of a bootstrap are small");
+  std::partial_sum(lengths.begin(), lengths.end() - 1, offsets.begin() + 1);
+  std::string all(static_cast<size_t>(total), '\0');
+  require(MPI_Allgatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR,
+                         MPI_COMM_WORLD),
+          "MPI_Allgatherv");
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    texts.push_back(all.substr(static_cast<size_t>(offsets[i]), static_cast<size_t>(lengths[i])));
+  }
+  return texts;
+}
+
+void MpiBootstrap::barrier() { require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); }
+
+void MpiBootstrap::finish() { require(MPI_Finalize(), "MPI_Finalize"); }
+
+}  // namespace bertft

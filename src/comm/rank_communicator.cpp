@@ -1,0 +1,309 @@
+#include "comm/rank_communicator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+#include "core/log.h"
+#include "core/text.h"
+
+namespace bertft {
+namespace {
+
+constexpr auto kStallCheck = std::chrono::milliseconds(100);
+
+std::string packed(const Agreement& agreement) {
+  std::string bytes(sizeof agreement.flags + 2 * sizeof(double), '\0');
+  std::memcpy(bytes.data(), &agreement.flags, sizeof agreement.flags);
+  std::memcpy(bytes.data() + sizeof agreement.flags, &agreement.min, sizeof(double));
+  std::memcpy(bytes.data() + sizeof agreement.flags + sizeof(double), &agreement.max, sizeof(double));
+  return bytes;
+}
+
+Agreement unpacked(const std::string& bytes) {
+  Agreement agreement;
+  if (bytes.size() != packed(agreement).size()) throw CommError("a rank sent an agreement of another form");
+  std::memcpy(&agreement.flags, bytes.data(), sizeof agreement.flags);
+  std::memcpy(&agreement.min, bytes.data() + sizeof agreement.flags, sizeof(double));
+  std::memcpy(&agreement.max, bytes.data() + sizeof agreement.flags + sizeof(double), sizeof(double));
+  return agreement;
+}
+
+std::string text_of(const TransportWait& wait) {
+  std::string text =
+      wait.lane < 0 ? "a collective" : fmt::format("lane {}, step {}, unit {}", wait.lane, wait.step, wait.unit);
+  text += ": " + wait.what;
+  if (!wait.ranks.empty()) text += fmt::format(", ranks {}", fmt::join(wait.ranks, ", "));
+  return text;
+}
+
+}  // namespace
+
+RankCommunicator::RankCommunicator(World world, std::unique_ptr<Transport> transport,
+                                   std::unique_ptr<Negotiator> negotiator, const Layout& layout,
+                                   const GradientBuffer& gradients, const RankCommunicatorSettings& settings)
+    : world_(std::move(world)),
+      transport_(std::move(transport)),
+      negotiator_(std::move(negotiator)),
+      layout_(layout),
+      settings_(settings),
+      fusion_(layout, gradients) {
+  const void* results = transport_->attach(gradients, WireMap(layout));
+  sums_ = settings_.fuses_by_copy ? gradients.data() : results;
+  results_ = results;
+  lane_queues_.resize(settings_.sums_in_control_thread ? 1 : static_cast<size_t>(transport_->lanes()));
+  control_ = std::thread([this] { run_control(); });
+  if (settings_.sums_in_control_thread) return;
+  for (int lane = 0; lane < transport_->lanes(); ++lane) lanes_.emplace_back([this, lane] { run_lane(lane); });
+}
+
+RankCommunicator::~RankCommunicator() {
+  if (!is_closed_) abort("the communicator was given up");
+  stop_threads();
+}
+
+std::string RankCommunicator::description() const {
+  const char* mode = settings_.sums_in_control_thread ? "horovod" : "aiacc";
+  return fmt::format("{} ranks on {} node{}, comm {}, {}, wire {}", world_.size, world_.nodes,
+                     world_.nodes == 1 ? "" : "s", mode, transport_->description(), wire_type_name(settings_.wire));
+}
+
+void RankCommunicator::step_begin(int64_t step) {
+  const std::lock_guard lock(mutex_);
+  require_intact();
+  check(units_left_ == 0, "step_begin() before the step before was finished");
+  step_ = step;
+  units_left_ = static_cast<int>(layout_.units.size());
+  next_lane_ = 0;
+  negotiator_->step_begin(step);
+  flush();
+}
+
+void RankCommunicator::mark_ready(int unit) {
+  const std::lock_guard lock(mutex_);
+  require_intact();
+  negotiator_->mark_ready(unit);
+  flush();
+}
+
+void RankCommunicator::finish() {
+  const Timer waited;
+  std::unique_lock lock(mutex_);
+  next_warning_s_ = settings_.stall_warn_s;
+  const auto is_over = [this] { return !failure_.empty() || (units_left_ == 0 && negotiator_->is_step_done()); };
+  while (!changed_.wait_for(lock, kStallCheck, is_over)) watch_for_stall(waited.seconds());
+  require_intact();
+  negotiator_->step_end();
+  counters_.exposed_s += waited.seconds();
+}
+
+// Sends what the controller wants sent and hands agreed rounds on. Under mutex_, so that both keep their order.
+void RankCommunicator::flush() {
+  for (const ControlSend& message : negotiator_->take_messages()) transport_->send(message.to, message.bytes);
+  for (AgreedRound& round : negotiator_->take_rounds()) {
+    ++counters_.rounds;
+    for (std::vector<int>& units : round.groups) {
+      if (sums_on_way_++ == 0) on_way_since_s_ = now_s();
+      const auto lane = static_cast<size_t>(next_lane_++) % lane_queues_.size();
+      lane_queues_[lane].push_back({round.step, std::move(units)});
+    }
+  }
+  for (const std::string& report : negotiator_->take_reports()) log::warn(report);
+  work_.notify_all();
+  changed_.notify_all();
+}
+
+void RankCommunicator::run_control() {
+  try {
+    while (true) {
+      std::optional<double> tick_s;
+      {
+        const std::lock_guard lock(mutex_);
+        if (is_stopping_ || !failure_.empty()) return;
+        tick_s = negotiator_->next_tick_s();
+      }
+      const double timeout_s = tick_s ? std::max(*tick_s - now_s(), 0.0) : -1.0;
+      const std::optional<ControlMessage> message = transport_->receive(timeout_s);
+      {
+        const std::lock_guard lock(mutex_);
+        if (message && !message->bytes.empty()) negotiator_->receive(message->from, message->bytes, now_s());
+        const std::optional<double> due_s = negotiator_->next_tick_s();
+        if (due_s && *due_s <= now_s()) negotiator_->tick(now_s());
+        flush();
+      }
+      if (settings_.sums_in_control_thread) make_pending_sums();
+    }
+  } catch (const std::exception& failure) {
+    fail(failure.what());
+  }
+}
+
+void RankCommunicator::make_pending_sums() {
+  while (true) {
+    Sum sum;
+    {
+      const std::lock_guard lock(mutex_);
+      if (lane_queues_.front().empty()) return;
+      sum = std::move(lane_queues_.front().front());
+      lane_queues_.front().pop_front();
+    }
+    make_sum(0, sum);
+  }
+}
+
+void RankCommunicator::run_lane(int lane) {
+  std::deque<Sum>& queue = lane_queues_[static_cast<size_t>(lane)];
+  try {
+    while (true) {
+      Sum sum;
+      {
+        std::unique_lock lock(mutex_);
+        work_.wait(lock, [&] { return is_stopping_ || !failure_.empty() || !queue.empty(); });
+        if (is_stopping_ || !failure_.empty()) return;
+        sum = std::move(queue.front());
+        queue.pop_front();
+      }
+      make_sum(lane, sum);
+    }
+  } catch (const std::exception& failure) {
+    fail(failure.what());
+  }
+}
+
+void RankCommunicator::make_sum(int lane, const Sum& sum) {
+  uint32_t flags = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    flags = negotiator_->flag_word();
+  }
+  uint32_t word = 0;
+  if (sum.units.size() > 1 && settings_.fuses_by_copy) {
+    word = reduce(lane, fusion_.pack(sum.units), sum, flags);
+    fusion_.unpack(sum.units, results_);
+  } else {
+    for (const int unit : sum.units) {
+      word |= reduce(lane, range_of(unit), sum, flags);
+      if (sums_ != results_) fusion_.copy_back(unit, results_);
+    }
+  }
+  sum_is_done(sum, word);
+}
+
+uint32_t RankCommunicator::reduce(int lane, ElementRange range, const Sum& sum, uint32_t flags) {
+  return transport_->all_reduce(lane, {.range = range,
+                                       .wire = settings_.wire,
+                                       .scale_exponent = {},
+                                       .step = sum.step,
+                                       .unit = sum.units.front(),
+                                       .flags = flags});
+}
+
+void RankCommunicator::sum_is_done(const Sum& sum, uint32_t word) {
+  const std::lock_guard lock(mutex_);
+  for (const int unit : sum.units) negotiator_->unit_done(unit, word);
+  units_left_ -= static_cast<int>(sum.units.size());
+  if (--sums_on_way_ == 0) counters_.total_s += now_s() - on_way_since_s_;
+  flush();
+}
+
+ElementRange RankCommunicator::range_of(int unit) const {
+  const LayoutUnit& range = layout_.units[static_cast<size_t>(unit)];
+  return {range.begin, range.end};
+}
+
+void RankCommunicator::fail(const std::string& cause) {
+  const std::string first = transport_->failure();
+  const std::lock_guard lock(mutex_);
+  if (failure_.empty()) failure_ = first.empty() ? cause : first;
+  work_.notify_all();
+  changed_.notify_all();
+}
+
+void RankCommunicator::require_intact() const {
+  if (!failure_.empty()) throw CommError(failure_);
+}
+
+// Under mutex_.
+void RankCommunicator::watch_for_stall(double waited_s) {
+  if (settings_.stall_abort_s > 0 && waited_s > settings_.stall_abort_s) {
+    failure_ = fmt::format("step {}: no progress for {:.0f} s (comm.stall_abort_s); {}", step_, waited_s, position());
+    return;
+  }
+  if (settings_.stall_warn_s <= 0 || waited_s < next_warning_s_) return;
+  next_warning_s_ = waited_s + settings_.stall_warn_s;
+  log::warn(fmt::format("step {}: waiting for {:.0f} s: {}", step_, waited_s, position()));
+}
+
+// Under mutex_.
+std::string RankCommunicator::position() const {
+  std::string text = fmt::format("{} units to be summed; {}", units_left_, negotiator_->position());
+  for (const TransportWait& wait : transport_->waits()) text += "; " + text_of(wait);
+  return text;
+}
+
+Agreement RankCommunicator::agree(const Agreement& mine) {
+  Agreement all = mine;
+  for (const std::string& bytes : all_gather(packed(mine))) {
+    const Agreement theirs = unpacked(bytes);
+    all.flags |= theirs.flags;
+    all.min = std::min(all.min, theirs.min);
+    all.max = std::max(all.max, theirs.max);
+  }
+  return all;
+}
+
+void RankCommunicator::abort(const std::string& cause) noexcept {
+  transport_->abort(cause);
+  try {
+    fail(cause);
+  } catch (...) {  // the process ends anyway
+  }
+}
+
+void RankCommunicator::close() {
+  barrier();
+  {
+    std::unique_lock lock(mutex_);
+    negotiator_->request_shutdown();
+    changed_.wait(lock, [this] { return negotiator_->is_shut_down() || !failure_.empty(); });
+    require_intact();
+    is_stopping_ = true;
+  }
+  transport_->send(world_.rank, "");  // wakes the control thread
+  stop_threads();
+  transport_->close();
+  is_closed_ = true;
+}
+
+void RankCommunicator::stop_threads() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  work_.notify_all();
+  if (control_.joinable()) control_.join();
+  for (std::thread& lane : lanes_) {
+    if (lane.joinable()) lane.join();
+  }
+}
+
+Counters RankCommunicator::counters() const {
+  const TransportCounters transport = transport_->counters();
+  const std::lock_guard lock(mutex_);
+  Counters counters = counters_;
+  const auto add = [&](const ChannelCounters& channel) {
+    counters.messages += channel.messages_sent;
+    counters.bytes += channel.payload_sent + channel.header_sent;
+  };
+  for (const ChannelCounters& lane : transport.lanes) add(lane);
+  add(transport.collectives);
+  add(transport.control);
+  counters.copies = fusion_.copied_bytes();
+  return counters;
+}
+
+}  // namespace bertft

@@ -1,0 +1,113 @@
+// The communicator of several ranks: joins a controller (who agrees what is summed when) with a transport (which moves
+// bytes). One thread of its own carries the controller's messages, one for each lane makes the sums; the compute thread
+// only announces units and waits at the end of the step.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "comm/communicator.h"
+#include "comm/fusion_area.h"
+#include "comm/gradient_buffer.h"
+#include "comm/negotiator.h"
+#include "comm/transport.h"
+#include "comm/world.h"
+#include "core/layout.h"
+#include "core/timer.h"
+
+namespace bertft {
+
+struct RankCommunicatorSettings {
+  WireType wire = WireType::kFp32;
+  bool sums_in_control_thread = false;  // one group after the other between two cycles, as Horovod's only thread does
+  bool fuses_by_copy = false;           // groups of several units travel through the fusion area
+  double stall_warn_s = 5.0;            // 0: never
+  double stall_abort_s = 120.0;         // 0: never
+};
+
+class RankCommunicator final : public Communicator {
+ public:
+  // Collective. `layout` and `gradients` must outlive this object; behind layout.trainable_total elements `gradients`
+  // may hold a fusion area.
+  RankCommunicator(World world, std::unique_ptr<Transport> transport, std::unique_ptr<Negotiator> negotiator,
+                   const Layout& layout, const GradientBuffer& gradients, const RankCommunicatorSettings& settings);
+  // Without close() before: as abort().
+  ~RankCommunicator() override;
+
+  int rank() const override { return world_.rank; }
+  int size() const override { return world_.size; }
+  int local_rank() const override { return world_.local_rank; }
+  int local_size() const override { return world_.local_size; }
+  std::string description() const override;
+
+  const void* sums() const override { return sums_; }
+  void step_begin(int64_t step) override;
+  void mark_ready(int unit) override;
+  void finish() override;
+
+  void broadcast(void* data, size_t bytes, int root) override { transport_->broadcast(data, bytes, root); }
+  std::vector<std::string> all_gather(const std::string& mine) override { return transport_->all_gather(mine); }
+  void barrier() override { transport_->barrier(); }
+  Agreement agree(const Agreement& mine) override;
+  void abort(const std::string& cause) noexcept override;
+  void close() override;
+  Counters counters() const override;
+
+ private:
+  // Units that travel as one sum.
+  struct Sum {
+    int64_t step = 0;
+    std::vector<int> units;
+  };
+
+  void run_control();
+  void run_lane(int lane);
+  void flush();
+  void make_sum(int lane, const Sum& sum);
+  void make_pending_sums();
+  uint32_t reduce(int lane, ElementRange range, const Sum& sum, uint32_t flags);
+  void sum_is_done(const Sum& sum, uint32_t word);
+  ElementRange range_of(int unit) const;
+  void fail(const std::string& cause);
+  void require_intact() const;
+  void watch_for_stall(double waited_s);
+  std::string position() const;
+  void stop_threads();
+  double now_s() const { return clock_.seconds(); }
+
+  const World world_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Negotiator> negotiator_;  // under mutex_
+  const Layout& layout_;
+  const RankCommunicatorSettings settings_;
+  FusionArea fusion_;
+  const void* results_ = nullptr;  // where the transport leaves sums
+  const void* sums_ = nullptr;     // where this object does
+  const Timer clock_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;           // for the compute thread
+  std::condition_variable work_;              // for the lanes
+  std::vector<std::deque<Sum>> lane_queues_;  // one is enough when the control thread makes the sums
+  int64_t step_ = -1;
+  int units_left_ = 0;  // of this step: not summed
+  int next_lane_ = 0;   // of the next sum of this step
+  int sums_on_way_ = 0;
+  double on_way_since_s_ = 0.0;
+  bool is_stopping_ = false;
+  bool is_closed_ = false;
+  std::string failure_;  // the first cause
+  double next_warning_s_ = 0.0;
+  Counters counters_;
+
+  std::thread control_;
+  std::vector<std::thread> lanes_;
+};
+
+}  // namespace bertft
