@@ -5,7 +5,9 @@
 #include <ATen/ops/full.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "core/error.h"
@@ -43,6 +45,7 @@ StepResult TrainStep::run(int64_t step, double lr, const std::function<void(cons
   store.finish_gradients();
   communicator_.finish();
   if (communicator_.size() > 1) {
+    note_word_rows_of_all_ranks(result.batch);
     result.loss =
         sum_over_ranks([this](const std::string& mine) { return communicator_.all_gather(mine); }, result.loss);
   }
@@ -58,6 +61,17 @@ StepResult TrainStep::run(int64_t step, double lr, const std::function<void(cons
   // 4. Clip and update in one pass.
   optimizer_.step(store.weights(), gradients, lr, clip_factor(norm.norm, settings_.max_grad_norm));
   return result;
+}
+
+// Sums may stand where this rank's gradients did: rows of the word table that only others used are not zero then.
+void TrainStep::note_word_rows_of_all_ranks(const GlobalBatch& batch) {
+  std::vector<int32_t>& rows = model_.store().touched_word_rows().rows;
+  for (const int64_t row : batch.rows) {
+    const std::span<const int32_t> ids = dataset_.ids(row);
+    rows.insert(rows.end(), ids.begin(), ids.end());
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
 }
 
 // [trainable_total], the gradient of the step summed over the ranks.

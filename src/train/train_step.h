@@ -46,6 +46,7 @@ class TrainStep {
 
  private:
   void accumulate(StepResult& result);
+  void note_word_rows_of_all_ranks(const GlobalBatch& batch);
   at::Tensor sums() const;
   void require_finite(const StepResult& result, int first_non_finite) const;
 

@@ -52,7 +52,7 @@ void check_ranks_agree(const std::vector<std::vector<Json>>& traces, const std::
 }
 
 // Batches of 4 rows and a last one of 2: with 3 and 4 ranks some have no row at all.
-TEST_CASE("2, 3 and 4 ranks train the same model in both modes as one process, up to summation") {
+TEST_CASE("several ranks train the same model in both modes as one process") {
   if (!has_mpirun()) return;
   const LongJob job(4);
   REQUIRE(job.train("single").exit_code == 0);
@@ -69,6 +69,8 @@ TEST_CASE("2, 3 and 4 ranks train the same model in both modes as one process, u
       check_ranks_agree(traces, single);
       for (size_t i = 0; i < single.size(); ++i) {
         REQUIRE(std::abs(traces[0][i]["loss"].get<double>() - single[i]["loss"].get<double>()) <= kStepLoss);
+        const double norm = single[i]["grad_norm"];
+        REQUIRE(std::abs(traces[0][i]["grad_norm"].get<double>() - norm) <= kStepLoss * norm);
       }
       hashes.push_back(traces[0].back()["parameter_hash"]);
       CHECK(std::filesystem::exists(job.path(run + "/logs/rank_000" + std::to_string(ranks - 1) + ".log")));
@@ -165,7 +167,7 @@ TEST_CASE("a fault that all ranks find is told once, and one that a single rank 
   const RunResult all = run_ranks(3, job.arguments("run", {"--set", "train.epoch=3"}));
   CAPTURE(all.err);
   CHECK(all.exit_code == 2);
-  CHECK(all.err.find("train.epoch") == all.err.rfind("train.epoch"));
+  CHECK(all.err.find("unknown key") == all.err.rfind("unknown key"));
   const RunResult one = run_program(
       "mpirun",
       ranks_request({job.arguments("run"), job.arguments("run", {"--set", "data.train=" + job.path("none.tsv")})}));

@@ -164,6 +164,7 @@ TEST_CASE("The dump of a step holds logits and every gradient under its publishe
     const ParameterStore& store = model->store();
     store.gradients().copy_(at::arange(store.layout().total, type));
     StepResult result = some_step();
+    result.gradients = store.gradients();
     const std::string path = folder / "dump.safetensors";
     error_text<InternalError>([&] { write_step_dump(path, *model, result); });
     result.logits = at::arange(9, type).view({3, 3});
