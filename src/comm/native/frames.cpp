@@ -187,7 +187,7 @@ std::string encode(const CollectiveHeader& header, uint64_t job) {
   writer.number(job);
   writer.number(header.sequence);
   writer.number(header.bytes);
-  writer.number(uint32_t{0});
+  writer.number(header.kind);
   return writer.bytes();
 }
 
@@ -197,6 +197,7 @@ CollectiveHeader decode_collective(std::string_view bytes, uint64_t job) {
   CollectiveHeader header;
   header.sequence = reader.number<uint64_t>();
   header.bytes = reader.number<uint64_t>();
+  header.kind = reader.number<uint32_t>();
   return header;
 }
 

@@ -77,6 +77,7 @@ constexpr size_t kCollectiveHeaderBytes = 32;
 struct CollectiveHeader {
   uint64_t sequence = 0;  // collectives of the job, from 1
   uint64_t bytes = 0;     // of the payload behind it
+  uint32_t kind = 0;      // 0: a gather; 1 + r: a broadcast from rank r
 };
 std::string encode(const CollectiveHeader& header, uint64_t job);
 CollectiveHeader decode_collective(std::string_view bytes, uint64_t job);  // throws CommError

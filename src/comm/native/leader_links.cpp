@@ -11,6 +11,11 @@
 #include "core/error.h"
 
 namespace bertft::native {
+namespace {
+
+std::string kind_name(uint32_t kind) { return kind == 0 ? "a gather" : fmt::format("a broadcast from {}", kind - 1); }
+
+}  // namespace
 
 // Bytes that leave to and come from one leader, at the same time.
 struct LeaderLinks::Transfer {
@@ -74,20 +79,22 @@ void LeaderLinks::run(std::vector<Transfer>& transfers) {
 }
 
 // `bytes`: what is due, or null where any length is right; then it is not compared.
-void LeaderLinks::check_header(int node, const std::string& header, size_t* bytes) const {
+void LeaderLinks::check_header(int node, const std::string& header, const size_t* bytes) const {
   const CollectiveHeader got = decode_collective(header, context_.job);
-  if (got.sequence == sequence_ && (bytes == nullptr || *bytes == got.bytes)) return;
+  if (got.sequence == sequence_ && got.kind == kind_ && (bytes == nullptr || *bytes == got.bytes)) return;
+  const std::string due = bytes == nullptr ? "" : fmt::format(", {} bytes", *bytes);
   throw CommError(
-      fmt::format("{} is in collective {} with {} bytes, this rank in {}{}. The ranks do different things: do "
-                  "all run the same program with the same configuration?",
-                  context_.topology.name_of(leader_of(node)), got.sequence, got.bytes, sequence_,
-                  bytes == nullptr ? "" : fmt::format(" with {}", *bytes)));
+      fmt::format("{} is in collective {} ({}, {} bytes), this rank in {} ({}{}). The ranks do different things: do "
+                  "all run the same "
+                  "program with the same configuration?",
+                  context_.topology.name_of(leader_of(node)), got.sequence, kind_name(got.kind), got.bytes, sequence_,
+                  kind_name(kind_), due));
 }
 
 std::vector<std::string> LeaderLinks::all_gather(const std::string& mine) {
   std::vector<std::string> all(static_cast<size_t>(context_.topology.nodes()));
   all[static_cast<size_t>(context_.topology.node)] = mine;
-  const std::string out = encode(CollectiveHeader{sequence_, mine.size()}, context_.job) + mine;
+  const std::string out = encode(CollectiveHeader{sequence_, mine.size(), kind_}, context_.job) + mine;
   std::vector<std::string> headers(all.size(), std::string(kCollectiveHeaderBytes, '\0'));
   std::vector<Transfer> transfers;
   for (const auto& [node, socket] : sockets_) {
@@ -114,7 +121,7 @@ std::vector<std::string> LeaderLinks::all_gather(const std::string& mine) {
 }
 
 void LeaderLinks::begin_send(int node, size_t bytes) {
-  const std::string header = encode(CollectiveHeader{sequence_, bytes}, context_.job);
+  const std::string header = encode(CollectiveHeader{sequence_, bytes, kind_}, context_.job);
   std::vector<Transfer> transfers = {{node, header.data(), header.size(), nullptr, 0}};
   run(transfers);
   context_.meter.message_sent();

@@ -34,20 +34,24 @@ class LeaderLinks {
   void begin_receive(int node, size_t bytes);
   void receive(int node, void* data, size_t bytes);
 
-  // Both sides of a collective count it before anything is sent.
-  void next_collective() { sequence_ += 1; }
+  // Both sides of a collective count it before anything is sent. `kind`: see CollectiveHeader.
+  void next_collective(uint32_t kind) {
+    sequence_ += 1;
+    kind_ = kind;
+  }
 
  private:
   struct Transfer;
   void run(std::vector<Transfer>& transfers);
   bool move(Transfer& transfer);
-  void check_header(int node, const std::string& header, size_t* bytes) const;
+  void check_header(int node, const std::string& header, const size_t* bytes) const;
   int leader_of(int node) const { return context_.topology.members[static_cast<size_t>(node)].front(); }
 
   Context context_;
   SocketWait waiting_;
   std::map<int, int> sockets_;
   uint64_t sequence_ = 0;
+  uint32_t kind_ = 0;
 };
 
 }  // namespace bertft::native

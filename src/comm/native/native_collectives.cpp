@@ -26,7 +26,7 @@ std::vector<std::string> NativeTransport::all_gather(const std::string& mine) {
   // The leaders put together what all nodes have, one node behind the other: canonical order.
   std::string whole;
   if (leaders_ != nullptr) {
-    leaders_->next_collective();
+    leaders_->next_collective(0);
     for (const std::string& part : leaders_->all_gather(joined(locals))) {
       whole += part;
     }
@@ -60,7 +60,7 @@ void NativeTransport::broadcast(void* data, size_t bytes, int root) {
   const bool is_sender = leaders_ != nullptr && place < nodes - 1;
   const std::vector<int>& members = topology_.locals();
   const auto local_root = place > 0 ? 0 : std::find(members.begin(), members.end(), root) - members.begin();
-  if (leaders_ != nullptr) leaders_->next_collective();
+  if (leaders_ != nullptr) leaders_->next_collective(1 + static_cast<uint32_t>(root));
   if (is_receiver) leaders_->begin_receive(previous, bytes);
   if (is_sender) leaders_->begin_send(next, bytes);
   for (size_t at = 0; at < bytes; at += kStagingBytes) {

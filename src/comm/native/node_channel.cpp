@@ -37,11 +37,18 @@ void NodeChannel::compare(uint64_t number) const {
     if (theirs.begin == mine.begin && theirs.end == mine.end && theirs.step == mine.step && theirs.wire == mine.wire) {
       continue;
     }
-    throw CommError(
-        fmt::format("lane {}: {} sums elements {}..{} of step {} (unit {}), this rank {}..{} of step {} (unit {}). The "
-                    "ranks disagree about the order of units: a fault of this program, please report it",
-                    lane_, context_.topology.name_of(context_.topology.locals()[static_cast<size_t>(local)]),
-                    theirs.begin, theirs.end, theirs.step, theirs.unit, mine.begin, mine.end, mine.step, mine.unit));
+    const std::string peer = context_.topology.name_of(context_.topology.locals()[static_cast<size_t>(local)]);
+    if (lane_ < 0) {
+      throw CommError(
+          fmt::format("{} is in another collective operation than this rank. The ranks do different things: do "
+                      "all run the same program with the same configuration?",
+                      peer));
+    }
+    throw CommError(fmt::format(
+        "lane {}: {} sums elements {}..{} of step {} (unit {}), this rank {}..{} of step {} (unit {}). The ranks "
+        "disagree "
+        "about the order of units: a fault of this program, please report it",
+        lane_, peer, theirs.begin, theirs.end, theirs.step, theirs.unit, mine.begin, mine.end, mine.step, mine.unit));
   }
 }
 

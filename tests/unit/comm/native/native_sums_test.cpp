@@ -200,6 +200,19 @@ TEST_CASE("Ranks that sum different ranges are told so, on one node and on two")
   }
 }
 
+TEST_CASE("Ranks in different collectives are told so") {
+  for (const auto& nodes : {std::vector<std::string>{"a", "a"}, {"a", "b"}, {"a", "a", "b"}}) {
+    const auto errors = test::run_world({nodes}, 64, sizeof(float), [](test::RankView& view) {
+      char buffer[3] = {};
+      if (view.transport.rank() == 1) view.transport.broadcast(buffer, 3, 1);
+      view.transport.all_gather("abc");
+    });
+    for (const std::string& error : errors) {
+      REQUIRE_THAT(error, Catch::Contains("do different things"));
+    }
+  }
+}
+
 TEST_CASE("Ranks with buffers of different sizes are told so by name") {
   for (const auto& nodes : {std::vector<std::string>{"a", "a"}, {"a", "b"}}) {
     const auto errors = test::run_ranks(2, [&](Bootstrap& bootstrap) {

@@ -91,8 +91,8 @@ TEST_CASE("Headers have the bytes that the documentation shows") {
   REQUIRE(control == std::string("BFc1\1\2\3\4\5\6\7\x8\3\2\1\x20", 16));
   REQUIRE(native::decode_control(control, job).bytes == 0x010203);
 
-  REQUIRE(encode(native::CollectiveHeader{1, 2}, job) ==
-          std::string("BFg1\1\2\3\4\5\6\7\x8\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\0\0\0\0", 32));
+  REQUIRE(encode(native::CollectiveHeader{1, 2, 3}, job) ==
+          std::string("BFg1\1\2\3\4\5\6\7\x8\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\3\0\0\0", 32));
   REQUIRE(encode(native::Greeting{1, 2, 3}, native::draw_secret()).size() == native::kGreetingBytes);
 }
 
