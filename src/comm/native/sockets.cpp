@@ -141,6 +141,7 @@ Fd accept_from(const Fd& listener, std::string& from) {
     ::inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6*>(&place)->sin6_addr, text, sizeof text);
   }
   from = text;
+  if (from.starts_with("::ffff:")) from.erase(0, 7);  // IPv4 on a socket of both families
   return socket;
 }
 
