@@ -5,6 +5,7 @@
 #include <limits>
 #include <mutex>
 
+#include "comm/native/topology.h"
 #include "core/error.h"
 #include "tests/support/rank_threads.h"
 #include "tests/support/test.h"
@@ -115,6 +116,33 @@ TEST_CASE("Each node sends 2 S (N - 1) / N bytes in two messages per pair and la
     for (int64_t node = 0; node < n; ++node) {
       REQUIRE(sent[static_cast<size_t>(node)] == 2 * kBytes * (n - 1) / n);
       REQUIRE(received[static_cast<size_t>(node)] == 2 * kBytes * (n - 1) / n);
+    }
+  }
+}
+
+TEST_CASE("Flat, each rank sends every rank of other nodes that one's slice and its own") {
+  constexpr int64_t kElements = 100000;
+  for (const auto& nodes : test::node_lists()) {
+    std::vector<ChannelCounters> counters(nodes.size());
+    const auto errors = test::run_world({nodes, false}, kElements, sizeof(float), [&](test::RankView& view) {
+      test::reduce_all(view.transport, kElements, kElements, {.step = 1});
+      counters[static_cast<size_t>(view.transport.rank())] = view.transport.counters().lanes.at(0);
+    });
+    REQUIRE(errors == no_errors(nodes.size()));
+    const native::Topology topology = native::make_topology(0, nodes);
+    const int ranks = topology.size;
+    for (int place = 0; place < ranks; ++place) {
+      const auto rank = static_cast<size_t>(topology.canonical[static_cast<size_t>(place)]);
+      int64_t bytes = 0, messages = 0;
+      for (int other = 0; other < ranks; ++other) {
+        if (nodes[static_cast<size_t>(topology.canonical[static_cast<size_t>(other)])] == nodes[rank]) continue;
+        bytes += 4 * native::slice_of({0, kElements}, other, ranks).size();
+        bytes += 4 * native::slice_of({0, kElements}, place, ranks).size();
+        messages += 2;
+      }
+      REQUIRE(counters[rank].payload_sent == bytes);
+      REQUIRE(counters[rank].messages_sent == messages);
+      REQUIRE(counters[rank].messages_received == messages);
     }
   }
 }
