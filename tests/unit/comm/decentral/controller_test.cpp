@@ -12,15 +12,20 @@ namespace {
 using Catch::Contains;
 using test::error_text;
 
-// Nodes of one rank each; messages arrive at once.
+// Nodes of one or more ranks each; messages arrive at once.
 class Job {
  public:
-  Job(int ranks, int units, bool freezes = true, uint64_t odd_hash = 7) : units_(units) {
+  Job(int ranks, int units, bool freezes = true, uint64_t odd_hash = 7, int local_size = 1)
+      : units_(units), local_size_(local_size) {
     for (int rank = 0; rank < ranks; ++rank) {
-      memory_.push_back(std::make_unique<std::vector<uint64_t>>(NodeBoard::bytes(1, units) / 8));
-      NodeBoard::format(memory_.back()->data(), 1, units);
+      const int node = rank / local_size, local_rank = rank % local_size;
+      if (local_rank == 0) {
+        memory_.push_back(std::make_unique<std::vector<uint64_t>>(NodeBoard::bytes(local_size, units) / 8));
+        NodeBoard::format(memory_.back()->data(), local_size, units);
+      }
       const uint64_t hash = rank == 0 ? odd_hash : 7;
-      controllers_.emplace_back(DecentralOptions{1, rank, ranks, 0, hash}, NodeBoard(memory_.back()->data(), 1, units));
+      controllers_.emplace_back(DecentralOptions{1, node, ranks / local_size, local_rank, hash},
+                                NodeBoard(memory_.back()->data(), local_size, units));
       if (freezes) controllers_.back().permit_freezing();
     }
   }
@@ -29,12 +34,12 @@ class Job {
   int64_t messages() const { return messages_; }
 
   void deliver() {
-    bool moved = true;
-    while (moved) {
+    for (DecentralController& c : controllers_) c.poll();
+    for (bool moved = true; moved;) {
       moved = false;
       for (size_t rank = 0; rank < controllers_.size(); ++rank) {
         for (const ControlSend& message : controllers_[rank].take_messages()) {
-          at(message.to).receive(static_cast<int>(rank), message.bytes);
+          at(message.to * local_size_).receive(static_cast<int>(rank) / local_size_, message.bytes);
           ++messages_;
           moved = true;
         }
@@ -42,7 +47,7 @@ class Job {
     }
   }
 
-  // One step in which all ranks mark in `order`; returns the order agreed. `word` stands for other ranks' flags.
+  // One step in which all ranks mark in `order`; returns the order agreed.
   std::vector<int> step(int64_t step, const std::vector<int>& order) {
     std::vector<int> agreed;
     for (DecentralController& c : controllers_) c.step_begin(step);
@@ -78,6 +83,7 @@ class Job {
   }
 
   int units_;
+  int local_size_;
   std::vector<std::unique_ptr<std::vector<uint64_t>>> memory_;
   std::vector<DecentralController> controllers_;
   int64_t messages_ = 0;
@@ -112,6 +118,30 @@ TEST_CASE("After three steps of one order there are no messages, a surprise brin
   REQUIRE(job.messages() == 2 * before);
   REQUIRE(run(order) == other);  // frozen anew
   REQUIRE(job.messages() == 2 * before);
+}
+
+TEST_CASE("Nodes of several ranks freeze their order and go back to negotiation together") {
+  Job job(6, 2, true, 7, 3);
+  int64_t step = 0;
+  for (int times = 0; times < 3; ++times) {
+    const Order order = times % 2 == 0 ? Order{0, 1} : Order{1, 0};
+    const int64_t before = job.messages();
+    for (int i = 0; i < 3; ++i) {
+      REQUIRE(job.step(step++, order) == order);
+      for (int rank = 0; rank < 6; ++rank) REQUIRE_FALSE(job.at(rank).is_frozen_step());
+      job.end();
+    }
+    REQUIRE(job.messages() == before + 3 * 2 * 2);  // steps, units, nodes
+    // An odd number of frozen steps, so that the slots of the results change places.
+    for (int i = 0; i <= 2 * times; ++i) {
+      if (i == 2 * times) job.at(5 - times).raise(kFlagSurprise);
+      REQUIRE(job.step(step++, {1, 0}) == order);
+      for (int rank = 0; rank < 6; ++rank) REQUIRE(job.at(rank).is_frozen_step());
+      const uint32_t verdict = i == 2 * times ? uint32_t{kFlagSurprise} : 0;
+      REQUIRE(job.end() == std::vector<uint32_t>(6, verdict));
+    }
+    REQUIRE(job.messages() == before + 3 * 2 * 2);
+  }
 }
 
 TEST_CASE("An order that changes, or no permission, keeps a job negotiating") {
