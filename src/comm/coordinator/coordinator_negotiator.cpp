@@ -42,10 +42,7 @@ class CoordinatorNegotiator final : public Negotiator {
   CoordinatorNegotiator(const NegotiatorPlace& place, const Layout& layout, const HorovodSettings& settings)
       : controller_(options_of(place, settings), tensors_of(layout)), cycle_s_(settings.cycle_s) {}
 
-  void step_begin(int64_t step) override {
-    controller_.step_begin(step);
-    flags_ = 0;
-  }
+  void step_begin(int64_t step) override { controller_.step_begin(step); }
   void mark_ready(int unit) override { controller_.mark_ready(unit); }
   void raise(uint32_t flags) override { controller_.raise(flags); }
   void receive(int from, std::string_view bytes, double now_s) override { controller_.receive(from, bytes, now_s); }
@@ -69,9 +66,7 @@ class CoordinatorNegotiator final : public Negotiator {
     for (const auto& failure : controller_.take_failures()) {
       throw CommError(fmt::format("unit {} ({}): {}", failure.unit, controller_.unit_name(failure.unit), failure.text));
     }
-    std::vector<AgreedRound> rounds = controller_.take_rounds();
-    for (const AgreedRound& round : rounds) flags_ |= round.flags;
-    return rounds;
+    return controller_.take_agreed();
   }
 
   std::vector<std::string> take_reports() override {
@@ -80,8 +75,8 @@ class CoordinatorNegotiator final : public Negotiator {
     return reports;
   }
 
-  bool is_step_done() const override { return controller_.is_step_agreed(); }
-  uint32_t step_end() override { return std::exchange(flags_, 0); }
+  bool is_step_done() const override { return controller_.step_done(); }
+  uint32_t step_end() override { return controller_.step_end(); }
   void request_shutdown() override { controller_.request_shutdown(); }
   bool is_shut_down() const override { return controller_.is_shut_down(); }
 
@@ -95,7 +90,6 @@ class CoordinatorNegotiator final : public Negotiator {
   CoordinatorController controller_;
   double cycle_s_;
   double last_tick_s_ = 0.0;
-  uint32_t flags_ = 0;  // of this step's rounds
 };
 
 }  // namespace
