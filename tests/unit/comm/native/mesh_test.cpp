@@ -1,6 +1,8 @@
 // How ranks come together: strangers are kept out, taken ports are named, jobs on one machine do not meet.
 #include "comm/native/mesh.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <future>
@@ -141,6 +143,36 @@ TEST_CASE("Ports follow comm.port_base: one per channel, ranks of a node behind 
     bootstrap.barrier();
   });
   REQUIRE(errors == std::vector<std::string>(3));
+}
+
+TEST_CASE("Only control connections between nodes are watched for silence") {
+  struct Watched {
+    int keepalive = -1, timeout_ms = -1;
+  };
+  std::vector<Watched> control(2), data(2);
+  const auto errors = test::run_ranks(2, [&](Bootstrap& bootstrap) {
+    const native::Mesh mesh = native::connect_mesh(bootstrap, bootstrap.rank() == 0 ? "a" : "b", loopback());
+    const auto rank = static_cast<size_t>(bootstrap.rank());
+    const auto look = [](const Fd& socket) {
+      Watched result;
+      socklen_t bytes = sizeof(int);
+      ::getsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &result.keepalive, &bytes);
+      ::getsockopt(socket.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &result.timeout_ms, &bytes);
+      return result;
+    };
+    control[rank] = look(mesh.control[1 - rank]);
+    data[rank] = look(mesh.data.at({static_cast<int>(1 - rank), 1}));
+    bootstrap.barrier();
+  });
+  REQUIRE(errors == std::vector<std::string>(2));
+  for (const Watched& one : control) {
+    REQUIRE(one.keepalive == 1);
+    REQUIRE((one.timeout_ms > 0 && one.timeout_ms < 10000));  // a cable that is pulled is named within 10 s
+  }
+  for (const Watched& one : data) {
+    REQUIRE(one.keepalive == 0);
+    REQUIRE(one.timeout_ms == 0);
+  }
 }
 
 TEST_CASE("Two jobs on one machine at the same time stay apart") {
