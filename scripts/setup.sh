@@ -19,7 +19,7 @@ done
 
 packages=(g++ cmake ninja-build ccache git python3 python3-venv python3-pip unzip
           libyaml-cpp-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libcli11-dev libprotobuf-dev protobuf-compiler
-          libopenmpi-dev openmpi-bin catch2 clang-format)
+          libopenmpi-dev openmpi-bin iproute2 catch2 clang-format)
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "comm/native/native_transport.h"
 #include "core/error.h"
 #include "core/host.h"
 
@@ -22,9 +23,8 @@ bool World::has_equal_nodes() const {
 World single_world() { return make_world(0, {""}, {host_name()}); }
 
 World find_world(Bootstrap& bootstrap) {
-  const std::string host = host_name();
-  const std::vector<std::string> identities = bootstrap.all_gather(boot_id() + "/" + host);
-  return make_world(bootstrap.rank(), identities, bootstrap.all_gather(host));
+  const std::vector<std::string> identities = bootstrap.all_gather(node_name());
+  return make_world(bootstrap.rank(), identities, bootstrap.all_gather(host_name()));
 }
 
 World make_world(int rank, const std::vector<std::string>& identities, std::vector<std::string> hosts) {

@@ -8,7 +8,8 @@
 
 namespace bertft {
 
-// A node is what has a host name and a boot of its own; its ranks see the same memory and the same local files.
+// A node is what has a host name, a boot and a network of its own (node_name() of comm/native, so that all of the
+// communicator counts the same nodes); its ranks share memory and local files.
 // Ranks need not be numbered node by node.
 struct World {
   int rank = 0;

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""scripts/two_nodes.sh and scripts/launch_mpi.sh with the real executable: on two nodes both modes train the model that one
+process trains, bit-equal on all ranks, and send over the cable what the sums of gradients take and nothing more; a
+signal to launch_mpi.sh saves once, and the job that goes on ends as if it had never stopped.
+
+    check_two_nodes.py BINARY
+
+Prints "SKIPPED: reason" where there is no mpirun or no namespaces. Needs the standard library only.
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+JOB = ["--set", "train.epochs=1", "--set", "threads=1", "--set", "output.tensorboard=false"]
+RANKS = 4
+
+
+def require(holds, what):
+    if not holds:
+        sys.exit(f"FAILED: {what}")
+
+
+class Job:
+    """The job of configs/two_nodes.yaml with a checkpoint of about 12 MB, so that gradients outweigh all else."""
+
+    def __init__(self, binary, folder):
+        self.binary = binary
+        self.folder = folder
+        self.shared = folder / "shared"
+        (self.shared / "data").mkdir(parents=True)
+        for file in (REPOSITORY / "data/en").glob("*.tsv"):
+            (self.shared / "data" / file.name).write_bytes(file.read_bytes())
+        words = sorted(set(re.findall(r"[a-z0-9]+", (self.shared / "data/train.tsv").read_text(encoding="utf-8").lower())))
+        special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+        letters = [prefix + letter for prefix in ("", "##") for letter in "abcdefghijklmnopqrstuvwxyz"]
+        words = [word for word in words if len(word) > 1]
+        filler = [f"filler{i}" for i in range(20000)]
+        (folder / "vocab.txt").write_text("\n".join(special + letters + words + filler) + "\n", encoding="utf-8")
+        self.run([binary, "init", "--family", "bert", "--size", "tiny", "--vocab", str(folder / "vocab.txt"),
+                  "--output", str(self.shared / "checkpoint")], 0)
+
+    def start(self, command):
+        environment = {**os.environ, "BERTFT_NAS": str(self.shared), "BERTFT_NETWORK": "",
+                       "OMPI_MCA_rmaps_base_oversubscribe": "1", "GOMP_SPINCOUNT": "1000"}
+        return subprocess.Popen(command, cwd=self.folder, env=environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True)
+
+    def run(self, command, code):
+        return self.end(self.start(command), code)
+
+    def end(self, process, code, said=""):
+        said += process.communicate(timeout=100)[0]
+        if "SKIPPED: " in said:
+            print(said)
+            sys.exit(0)
+        require(process.returncode == code, f"exit code {process.returncode}, not {code}, of {process.args}\n{said}")
+        return said
+
+    def trace(self, name, ranks=1):
+        files = [self.folder / (f"{name}.trace" if ranks == 1 else f"{name}.trace.{rank:04}") for rank in range(ranks)]
+        return [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
+
+    def on_two_nodes(self, name, arguments):
+        return self.start([str(REPOSITORY / "scripts/two_nodes.sh"), "--shared", str(self.shared), "--program", self.binary,
+                           "--trace", str(self.folder / f"{name}.trace"), "--set", "output.dir=${BERTFT_NAS}/" + name,
+                           *JOB, *arguments])
+
+    def launched(self, name, arguments):
+        config = str(REPOSITORY / "configs/two_nodes.yaml")
+        return [str(REPOSITORY / "scripts/launch_mpi.sh"), "-np", "2", self.binary, "--config", config,
+                "--trace", str(self.folder / f"{name}.trace"), "--set", f"output.dir={self.folder / name}", *JOB,
+                "--set", "output.log_every=1", *arguments]
+
+
+def gradient_bytes(model, bytes_of_matrix):
+    """Of all weights of a model that is as one message; vectors are always fp32."""
+    with open(model, "rb") as file:
+        header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+    total = 0
+    for name, tensor in header.items():
+        if name != "__metadata__":
+            begin, end = tensor["data_offsets"]
+            total += (end - begin) // 4 * (4 if len(tensor["shape"]) == 1 else bytes_of_matrix)
+    return total
+
+
+def check_ranks_agree(name, traces, single):
+    for rank, trace in enumerate(traces):
+        require(len(trace) == len(single), f"{name}: rank {rank} has {len(trace)} steps in its trace, not {len(single)}")
+        for line, first, alone in zip(trace, traces[0], single):
+            for key in ("step", "loss", "grad_norm", "parameter_hash"):
+                require(line[key] == first[key], f"{name}: step {alone['step']}: {key} of rank {rank} is not that of rank 0")
+    for index, alone in enumerate(single):
+        rows = sorted(row for trace in traces for row in trace[index]["rows"])
+        require(rows == sorted(alone["rows"]), f"{name}: step {alone['step']} has other rows than one process has")
+
+
+def check_run(job, name, said, single, loss_tolerance, bytes_a_step):
+    require("4 ranks on 2 nodes" in said, f"{name}: the job did not see two nodes\n{said}")
+    traces = job.trace(name, RANKS)
+    check_ranks_agree(name, traces, single)
+    worst = max(abs(line["loss"] - alone["loss"]) for line, alone in zip(traces[0], single))
+    require(worst <= loss_tolerance, f"{name}: a loss differs by {worst} from that of one process")
+    cable = re.search(r"steps: (\d+) and (\d+) bytes a step", said)
+    require(cable, f"{name}: nothing was said about the cable\n{said}")
+    for node, sent in zip("ab", map(int, cable.groups())):
+        require(abs(sent - bytes_a_step) <= 0.05 * bytes_a_step,
+                f"{name}: node-{node} sent {sent} bytes a step, not {bytes_a_step} within 5 %")
+    print(f"{name}: {len(single)} steps, losses within {worst:.1e} of one process, "
+          f"{cable[1]} and {cable[2]} bytes a step and node for {bytes_a_step}")
+    return [line["parameter_hash"] for line in traces[0]]
+
+
+def check_two_nodes(job):
+    # Two jobs at once: neither may see the other's nodes.
+    flat = job.on_two_nodes("horovod", ["--comm", "horovod"])
+    fp32 = job.on_two_nodes("aiacc_fp32", ["--comm", "aiacc", "--set", "comm.wire=fp32"])
+    said = {"horovod": job.end(flat, 0), "aiacc_fp32": job.end(fp32, 0)}
+    said["aiacc_mixed"] = job.end(job.on_two_nodes("aiacc_mixed", ["--comm", "aiacc"]), 0)
+    job.run([job.binary, "--config", str(REPOSITORY / "configs/two_nodes.yaml"), "--set", f"output.dir={job.folder / 'one'}",
+             "--trace", str(job.folder / "single.trace"), *JOB], 0)
+    single = job.trace("single")[0]
+    require(len(single) == 20, f"one process makes {len(single)} steps")
+    # Over N = 2 nodes: 2 S (N - 1) / N = S a node when each node sums first. Flat, each of 4 ranks sends a quarter to
+    # each of 2 remote ranks, twice: S a rank.
+    model = job.folder / "one/best/model.safetensors"
+    size = gradient_bytes(model, 4)
+    exact = check_run(job, "aiacc_fp32", said["aiacc_fp32"], single, 1e-4, size)
+    horovod = check_run(job, "horovod", said["horovod"], single, 1e-4, 2 * size)
+    mixed = check_run(job, "aiacc_mixed", said["aiacc_mixed"], single, 1e-3, gradient_bytes(model, 2))
+    require(exact == horovod, "both modes at fp32 wire give the same bits")
+    require(exact != mixed, "wire mixed rounds, so its bits are others")
+
+
+def wait_for(process, text):
+    said = ""
+    for line in process.stdout:
+        said += line
+        if text in line:
+            return said
+    sys.exit(f"FAILED: the job never said '{text}'\n{said}")
+
+
+def check_signals(job):
+    job.run(job.launched("whole", []), 0)
+    for number, step, more in ((signal.SIGTERM, "step 4/", []), (signal.SIGINT, "step 11/", ["--resume"])):
+        process = job.start(job.launched("stopped", more))
+        said = wait_for(process, step)
+        process.send_signal(number)
+        said = job.end(process, 7, said)
+        saves = said.count("training state after step")
+        require(saves == 1, f"the state was saved {saves} times\n{said}")
+    job.run(job.launched("stopped", ["--resume"]), 0)
+    require(job.trace("stopped", 2) == job.trace("whole", 2), "a job that was stopped twice has the trace of a whole one")
+    for file in ("best/model.safetensors", "last/model.safetensors", "predictions/test.tsv"):
+        require((job.folder / "stopped" / file).read_bytes() == (job.folder / "whole" / file).read_bytes(),
+                f"{file} of a job that was stopped twice is that of a whole one")
+    print("launch_mpi.sh: SIGTERM and SIGINT save once, exit code 7; the job goes on to the same bits")
+
+
+def main():
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="bertft_two_nodes_") as folder:
+        os.environ["TMPDIR"] = folder
+        job = Job(str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(folder))
+        check_two_nodes(job)
+        check_signals(job)
+    print(f"{time.monotonic() - begun:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
