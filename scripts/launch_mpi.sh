@@ -42,6 +42,8 @@ if [ -n "$network" ]; then
   export BERTFT_NETWORK=$network
   options+=(--mca btl_tcp_if_include "$network" --mca oob_tcp_if_include "$network" -x BERTFT_NETWORK)
 fi
+# A node that is cut off is noticed, as by the communicator; else mpirun would wait for its daemon for a quarter of an hour.
+[[ $given == *oob_tcp_keepalive* ]] || options+=(--mca oob_tcp_keepalive_time 1 --mca oob_tcp_keepalive_intvl 1 --mca oob_tcp_keepalive_probes 6)
 [[ $given == *" --bind-to "* || $given == *" -bind-to "* ]] || options+=(--bind-to none)
 if [ "$(id -u)" = 0 ] && [[ $given != *allow-run-as-root* ]]; then options+=(--allow-run-as-root); fi
 
@@ -52,7 +54,9 @@ interrupts=0
 stop() {
   was_interrupted=true
   [ "$1" = SIGINT ] && interrupts=$((interrupts + 1))
-  if ((interrupts > 1)); then
+  if ((interrupts > 2)); then
+    kill -KILL -- "-$job" 2>/dev/null || true
+  elif ((interrupts > 1)); then
     say "SIGINT again: ending the job at once"
     kill -TERM "$job" 2>/dev/null || true
   else
@@ -60,6 +64,7 @@ stop() {
     kill -USR2 "$job" 2>/dev/null || true
   fi
 }
+trap '' PIPE  # whoever reads the output may be gone
 trap 'stop SIGTERM' TERM
 trap 'stop SIGINT' INT
 

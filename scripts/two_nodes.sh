@@ -53,7 +53,7 @@ fi
 program=$(realpath "$program")
 
 [ "$(id -u)" = 0 ] || skip "network namespaces need root"
-for tool in ip nsenter unshare setpriv mount mpirun; do
+for tool in ip nsenter unshare setpriv setsid mount mpirun; do
   command -v "$tool" >/dev/null || skip "there is no $tool (scripts/setup.sh installs iproute2 and openmpi-bin; the others are in util-linux)"
 done
 [ -z "$rate" ] || command -v tc >/dev/null || skip "--rate needs tc (package iproute2)"
@@ -61,14 +61,12 @@ done
 work=$(mktemp -d "${TMPDIR:-/tmp}/bert_finetune_two_nodes_XXXXXX")
 export BERTFT_NAS=$work/nas
 network=10.77.0.0/24
-declare -A node  # a process that keeps the namespaces of each node
+declare -A node       # a process that keeps the namespaces of each node
+declare -A namespace  # the number of its network namespace
 job=
 
-processes_of() {  # those in the network namespace of a process
-  local namespace
-  namespace=$(readlink "/proc/$1/ns/net") || return 0
-  namespace=${namespace//[^0-9]/}
-  find /proc/[0-9]*/ns/net -maxdepth 0 -lname "net:?${namespace}?" 2>/dev/null | cut -d/ -f3 || true
+processes_in() {  # a network namespace
+  find /proc/[0-9]*/ns/net -maxdepth 0 -lname "net:?$1?" 2>/dev/null | cut -d/ -f3 || true
 }
 
 clean_up() {
@@ -78,8 +76,8 @@ clean_up() {
     say "kept: folder $work, node-a is process ${node[a]}, node-b is process ${node[b]}; to remove them: kill ${node[a]} ${node[b]}; rm -r $work"
     exit "$code"
   fi
-  for name in "${!node[@]}"; do
-    pids=$(processes_of "${node[$name]}")
+  for name in "${!namespace[@]}"; do
+    pids=$(processes_in "${namespace[$name]}")
     if [ -n "$pids" ]; then kill -KILL $pids 2>/dev/null || true; fi
   done
   wait 2>/dev/null || true
@@ -97,7 +95,7 @@ in_node() { local name=$1; shift; nsenter --target "${node[$name]}" --net --uts 
 start_node() {
   local name=$1 dies=(setpriv --pdeathsig KILL)
   if $keep; then dies=(); fi
-  "${dies[@]}" unshare --net --uts --mount --propagation private \
+  "${dies[@]}" setsid unshare --net --uts --mount --propagation private \
     sh -c 'hostname "$1" && : >"$2" && exec sleep infinity' sh "node-$name" "$work/$name.up" </dev/null >/dev/null 2>"$work/$name.log" &
   local pid=$!
   until [ -e "$work/$name.up" ]; do
@@ -105,6 +103,7 @@ start_node() {
     sleep 0.02
   done
   node[$name]=$pid
+  namespace[$name]=$(readlink "/proc/$pid/ns/net" | tr -dc 0-9)
 }
 
 set_up_node() {
@@ -171,14 +170,19 @@ before_a=$(sent_by a)
 before_b=$(sent_by b)
 
 mkfifo "$work/pipe"
-tee -i "$work/output" <"$work/pipe" >&2 &
+setsid tee "$work/output" <"$work/pipe" >&2 &
 listener=$!
 TMPDIR=$work/tmp-a setpriv --pdeathsig TERM setsid nsenter --target "${node[a]}" --net --uts --mount --wd="$PWD" -- \
   "$repository/scripts/launch_mpi.sh" --hosts "$work/hostfile" --network "$network" \
   --mca plm_rsh_agent "$work/agent" --mca pml ob1 --mca btl tcp,self,vader "${variables[@]}" \
   "$program" --config "$(realpath "$config")" "${arguments[@]}" >"$work/pipe" 2>&1 &
 job=$!
-stop() { was_interrupted=true; kill -TERM "$job" 2>/dev/null || true; }
+# The first signal asks the job to save and stop, the second ends all at once.
+stop() {
+  was_interrupted=true
+  kill -TERM "$job" 2>/dev/null || true
+  trap 'exit 143' INT TERM HUP
+}
 trap stop INT TERM HUP
 was_interrupted=true
 while $was_interrupted; do
