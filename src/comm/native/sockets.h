@@ -26,7 +26,7 @@ Fd connect_local(const std::string& name, std::string& error);
 // None when nobody waits. `from` is the other side's address, for messages.
 Fd accept_from(const Fd& listener, std::string& from);
 
-// Control connections: a machine that is silent for 8 s, or leaves something unacknowledged that long, is gone. Never
+// Control connections: a machine that is silent for 7.5 s, or leaves something unacknowledged that long, is gone. Never
 // for data: a stopped peer's full window would look the same.
 void watch_silence(const Fd& socket);
 void send_at_once(const Fd& socket);  // TCP_NODELAY
