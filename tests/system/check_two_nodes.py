@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """scripts/two_nodes.sh and scripts/launch_mpi.sh with the real executable: on two nodes both modes train the model that one
 process trains, bit-equal on all ranks, and send over the cable what the sums of gradients take and nothing more; a
-signal to launch_mpi.sh saves once, and the job that goes on ends as if it had never stopped.
+signal to launch_mpi.sh saves once, and the job that goes on ends as if it had never stopped; a pulled cable is named.
 
-    check_two_nodes.py BINARY
+    check_two_nodes.py BINARY nodes|signals
 
-Prints "SKIPPED: reason" where there is no mpirun or no namespaces. Needs the standard library only.
+Prints "SKIPPED: reason" where there is no mpirun or, for nodes, no namespaces. Needs the standard library only.
 """
 import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -69,9 +70,10 @@ class Job:
         return [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
 
     def on_two_nodes(self, name, arguments):
-        return self.start([str(REPOSITORY / "scripts/two_nodes.sh"), "--shared", str(self.shared), "--program", self.binary,
-                           "--trace", str(self.folder / f"{name}.trace"), "--set", "output.dir=${BERTFT_NAS}/" + name,
-                           *JOB, *arguments])
+        """With a shared folder of its own, which then has the output, too."""
+        shutil.copytree(self.shared, self.folder / name)
+        return self.start([str(REPOSITORY / "scripts/two_nodes.sh"), "--shared", str(self.folder / name),
+                           "--program", self.binary, "--trace", str(self.folder / f"{name}.trace"), *JOB, *arguments])
 
     def launched(self, name, arguments):
         config = str(REPOSITORY / "configs/two_nodes.yaml")
@@ -105,6 +107,7 @@ def check_ranks_agree(name, traces, single):
 
 def check_run(job, name, said, single, loss_tolerance, bytes_a_step):
     require("4 ranks on 2 nodes" in said, f"{name}: the job did not see two nodes\n{said}")
+    require((job.folder / name / "run/results.json").exists(), f"{name}: the shared folder has no results")
     traces = job.trace(name, RANKS)
     check_ranks_agree(name, traces, single)
     worst = max(abs(line["loss"] - alone["loss"]) for line, alone in zip(traces[0], single))
@@ -166,13 +169,35 @@ def check_signals(job):
     print("launch_mpi.sh: SIGTERM and SIGINT save once, exit code 7; the job goes on to the same bits")
 
 
+def check_pulled_cable(job):
+    process = job.on_two_nodes("cut", ["--set", "train.epochs=1000", "--set", "output.log_every=1"])
+    said = wait_for(process, "step 4/")
+    node_b = re.search(r"node-b \(process (\d+)", said)[1]
+    subprocess.run(["nsenter", "--net", "--target", node_b, "ip", "link", "set", "eth0", "down"], check=True)
+    said += process.communicate(timeout=60)[0]
+    require(process.returncode not in (0, 7), f"exit code {process.returncode} of a job whose cable was pulled\n{said}")
+    named = 0
+    for log in sorted((job.folder / "cut/run/logs").iterdir()):
+        lines = log.read_text(encoding="utf-8").splitlines()
+        peer = "node-b" if log.name in ("rank_0000.log", "rank_0001.log") else "node-a"
+        named += re.search(rf"rank \d \({peer} .*does not answer any more", lines[-1]) is not None
+    require(named >= 2, f"only {named} ranks named the silent node last\n{said}")
+    print(f"pulled cable: exit code {process.returncode}, {named} of 4 logs end with the rank that does not answer")
+
+
 def main():
+    if shutil.which("mpirun") is None:
+        print("SKIPPED: no mpirun (scripts/setup.sh installs it)")
+        return
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="bertft_two_nodes_") as folder:
         os.environ["TMPDIR"] = folder
         job = Job(str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(folder))
-        check_two_nodes(job)
-        check_signals(job)
+        if sys.argv[2] == "signals":
+            check_signals(job)
+        else:
+            check_two_nodes(job)
+            check_pulled_cable(job)
     print(f"{time.monotonic() - begun:.0f} s")
 
 
