@@ -57,9 +57,14 @@ class TrainCommand final : public Command {
     bootstrap_ = start_bootstrap();
     world_ = find_world(*bootstrap_);
     log::start({.rank = world_.rank});
-    const int exit_code = run_together();
-    bootstrap_->finish();
-    return exit_code;
+    try {
+      const int exit_code = run_together();
+      bootstrap_->finish();
+      return exit_code;
+    } catch (const SharedError&) {
+      bootstrap_->finish();
+      throw;
+    }
   }
 
  private:
@@ -133,6 +138,9 @@ class TrainCommand final : public Command {
       const RunOutcome outcome = Trainer(job, run_dir, owner, requests_, std::move(state)).run();
       job.communicator->close();
       return finish(outcome, run_dir);
+    } catch (const SharedError&) {
+      job.communicator->close();
+      throw;
     } catch (const std::exception& failure) {
       job.communicator->abort(failure.what());
       throw;

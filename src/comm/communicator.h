@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/non_finite.h"
 #include "core/layout.h"
 
 namespace bertft {
@@ -47,6 +48,9 @@ class Communicator {
   virtual void step_begin(int64_t step) = 0;
   virtual void mark_ready(int unit) = 0;
   virtual void finish() = 0;
+
+  // What was found in the ranks' contributions since the last call, as far as this rank looked.
+  virtual std::vector<NonFinite> take_non_finite() { return {}; }
 
   virtual void broadcast(void* data, size_t bytes, int root) = 0;
   // The byte strings of all ranks, in rank order.

@@ -29,6 +29,7 @@ FusionArea::FusionArea(const Layout& layout, const GradientBuffer& gradients)
       capacity_(static_cast<int64_t>(gradients.bytes()) / element_bytes_ - begin_) {}
 
 ElementRange FusionArea::pack(const std::vector<int>& units) {
+  packed_ = units;
   int64_t at = begin_;
   for (const int unit : units) {
     const LayoutUnit& range = layout_.units.at(static_cast<size_t>(unit));
@@ -57,6 +58,17 @@ void FusionArea::copy_back(int unit, const void* sums) {
   const LayoutUnit& range = layout_.units.at(static_cast<size_t>(unit));
   const int64_t begin = range.begin * element_bytes_;
   copy(gradients_ + begin, static_cast<const std::byte*>(sums) + begin, range.end - range.begin);
+}
+
+int64_t FusionArea::origin_of(int64_t index) const {
+  int64_t at = begin_;
+  for (const int unit : packed_) {
+    const LayoutUnit& range = layout_.units[static_cast<size_t>(unit)];
+    const int64_t size = range.end - range.begin;
+    if (index >= at && index < at + size) return range.begin + (index - at);
+    at += aligned(size);
+  }
+  return index;
 }
 
 void FusionArea::copy(std::byte* to, const std::byte* from, int64_t elements) {

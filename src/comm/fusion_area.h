@@ -29,6 +29,9 @@ class FusionArea {
   // The same for a unit that was summed where it lies, when its sum stands elsewhere.
   void copy_back(int unit, const void* sums);
 
+  // Of an element of the area, or of the gradients, its place among the gradients; of the units packed last.
+  int64_t origin_of(int64_t index) const;
+
   int64_t copied_bytes() const { return copied_bytes_; }
 
  private:
@@ -39,6 +42,7 @@ class FusionArea {
   int64_t element_bytes_;
   int64_t begin_;     // of the area, elements
   int64_t capacity_;  // elements
+  std::vector<int> packed_;
   std::atomic<int64_t> copied_bytes_ = 0;
 };
 

@@ -41,8 +41,10 @@ int64_t fusion_bytes(const CommOptions& options, const World& world) {
   return rounded_threshold(options.horovod.fusion_mb * kMiB, world.has_equal_nodes() ? world.local_size : 0);
 }
 
-std::unique_ptr<Transport> make_transport(const CommOptions& options, Bootstrap& bootstrap) {
+std::unique_ptr<Transport> make_transport(const CommOptions& options, Bootstrap& bootstrap,
+                                          const std::shared_ptr<NonFiniteLog>& non_finite) {
   NativeOptions native;
+  native.on_non_finite = [non_finite](const NonFinite& found) { non_finite->add(found); };
   native.interface = options.interface;
   native.port_base = static_cast<int>(options.port_base);
   if (is_horovod(options)) {
@@ -82,14 +84,16 @@ int64_t gradient_elements(const CommOptions& options, const Layout& layout, cons
 std::unique_ptr<Communicator> make_communicator(const CommOptions& options, const Layout& layout, const World& world,
                                                 Bootstrap& bootstrap, const GradientBuffer& gradients) {
   if (world.size == 1) return std::make_unique<LocalCommunicator>(layout, gradients.data());
-  std::unique_ptr<Transport> transport = make_transport(options, bootstrap);
+  const auto non_finite = std::make_shared<NonFiniteLog>();
+  std::unique_ptr<Transport> transport = make_transport(options, bootstrap, non_finite);
   const RankCommunicatorSettings settings{.wire = wire_of(resolved_wire(options, world)),
                                           .sums_in_control_thread = is_horovod(options),
                                           .fuses_by_copy = is_horovod(options),
                                           .stall_warn_s = options.stall_warn_s,
                                           .stall_abort_s = options.stall_abort_s};
-  return std::make_unique<RankCommunicator>(
-      world, std::move(transport), make_negotiator(options, layout, world, bootstrap), layout, gradients, settings);
+  return std::make_unique<RankCommunicator>(world, std::move(transport),
+                                            make_negotiator(options, layout, world, bootstrap), layout, gradients,
+                                            settings, non_finite);
 }
 
 }  // namespace bertft

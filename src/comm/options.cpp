@@ -64,6 +64,12 @@ OptionTable comm_option_table(CommOptions& options) {
         .help = "mode aiacc: bitvector (bits of readiness each step) or static (after three steps in the same order "
                 "that order is kept, without messages); auto: bitvector",
         .choices = {"auto", "bitvector", "static"}},
+       {.key = "nan",
+        .target = &options.nan,
+        .help =
+            "a gradient that is not finite, on any rank: skip drops the step on all of them (three in a row end the "
+            "run), report goes on with it, abort ends the run",
+        .choices = {"skip", "report", "abort"}},
        {.key = "stall_warn_s",
         .target = &options.stall_warn_s,
         .help = "a step that waits this long for other ranks is reported; 0: never",
@@ -85,7 +91,7 @@ OptionTable comm_option_table(CommOptions& options) {
         .max = 65000}}};
   add_horovod(table.options, options.horovod);
   const std::string reason = "the communicator of this build does without";
-  for (const char* key : {"unit_mb", "sharded_optimizer", "sparse_embeddings", "nan", "timeline", "tune"}) {
+  for (const char* key : {"unit_mb", "sharded_optimizer", "sparse_embeddings", "timeline", "tune"}) {
     table.not_in_this_build[key] = reason;
   }
   table.not_in_this_build["transport=mpi"] = "transport native works wherever MPI starts the processes";

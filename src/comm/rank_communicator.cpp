@@ -45,13 +45,16 @@ std::string text_of(const TransportWait& wait) {
 
 RankCommunicator::RankCommunicator(World world, std::unique_ptr<Transport> transport,
                                    std::unique_ptr<Negotiator> negotiator, const Layout& layout,
-                                   const GradientBuffer& gradients, const RankCommunicatorSettings& settings)
+                                   const GradientBuffer& gradients, const RankCommunicatorSettings& settings,
+                                   std::shared_ptr<NonFiniteLog> non_finite)
     : world_(std::move(world)),
       transport_(std::move(transport)),
       negotiator_(std::move(negotiator)),
       layout_(layout),
       settings_(settings),
-      fusion_(layout, gradients) {
+      fusion_(layout, gradients),
+      non_finite_(std::move(non_finite)) {
+  non_finite_->set_origin([this](int64_t index) { return fusion_.origin_of(index); });
   const void* results = transport_->attach(gradients, WireMap(layout));
   sums_ = settings_.fuses_by_copy ? gradients.data() : results;
   results_ = results;

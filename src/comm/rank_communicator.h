@@ -33,10 +33,11 @@ struct RankCommunicatorSettings {
 
 class RankCommunicator final : public Communicator {
  public:
-  // Collective. `layout` and `gradients` must outlive this object; behind layout.trainable_total elements `gradients`
-  // may hold a fusion area.
+  // Collective. `non_finite`: what the transport writes to. `layout` and `gradients` must outlive this object; behind
+  // layout.trainable_total elements `gradients` may hold a fusion area.
   RankCommunicator(World world, std::unique_ptr<Transport> transport, std::unique_ptr<Negotiator> negotiator,
-                   const Layout& layout, const GradientBuffer& gradients, const RankCommunicatorSettings& settings);
+                   const Layout& layout, const GradientBuffer& gradients, const RankCommunicatorSettings& settings,
+                   std::shared_ptr<NonFiniteLog> non_finite);
   // Without close() before: as abort().
   ~RankCommunicator() override;
 
@@ -50,6 +51,7 @@ class RankCommunicator final : public Communicator {
   void step_begin(int64_t step) override;
   void mark_ready(int unit) override;
   void finish() override;
+  std::vector<NonFinite> take_non_finite() override { return non_finite_->take(); }
 
   void broadcast(void* data, size_t bytes, int root) override { transport_->broadcast(data, bytes, root); }
   std::vector<std::string> all_gather(const std::string& mine) override { return transport_->all_gather(mine); }
@@ -87,6 +89,7 @@ class RankCommunicator final : public Communicator {
   const Layout& layout_;
   const RankCommunicatorSettings settings_;
   FusionArea fusion_;
+  std::shared_ptr<NonFiniteLog> non_finite_;
   const void* results_ = nullptr;  // where the transport leaves sums
   const void* sums_ = nullptr;     // where this object does
   const Timer clock_;

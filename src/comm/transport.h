@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "comm/gradient_buffer.h"
+#include "comm/non_finite.h"
 #include "comm/wire/wire_map.h"
 #include "comm/wire/wire_type.h"
 
@@ -26,18 +27,6 @@ struct ReduceJob {
   int64_t step = 0;    // for headers and messages
   int unit = -1;       // for messages
   uint32_t flags = 0;  // combined by OR on the way, see all_reduce()
-};
-
-// A value that is no number, found in one rank's contribution before it is summed.
-struct NonFinite {
-  int rank = 0;       // whose contribution it is
-  int64_t index = 0;  // of the first one, in the flat buffer
-  int64_t step = 0;
-  int unit = -1;
-  int64_t nan_count = 0;  // in the piece that was looked at
-  int64_t inf_count = 0;
-  double min = 0.0;  // of the finite values of that piece; 0 when it has none
-  double max = 0.0;
 };
 
 struct ControlMessage {

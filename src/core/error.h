@@ -65,10 +65,16 @@ class ResourceError : public Error {
   explicit ResourceError(const std::string& message) : Error(ExitCode::kResource, message) {}
 };
 
-// The end of a rank because of a failure that another rank reports: nothing of it belongs on the console here.
-class ReportedElsewhere : public Error {
+// A failure that all ranks of a job throw alike, at the same place: nobody has to be told, and they can part in order.
+class SharedError : public Error {
  public:
-  ReportedElsewhere(ExitCode code, const std::string& message) : Error(code, message) {}
+  using Error::Error;
+};
+
+// The same on ranks other than 0, which reports it: nothing of it belongs on the console here.
+class ReportedElsewhere : public SharedError {
+ public:
+  using SharedError::SharedError;
 };
 
 // A broken invariant of this program: a bug, never the user's fault.

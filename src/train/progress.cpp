@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/log.h"
 
@@ -30,7 +31,7 @@ void Progress::restore(int64_t steps_done, double training_s, const std::vector<
 }
 
 void Progress::add(const StepResult& result, const Counters& comm) {
-  window_.add(result.loss);
+  if (std::isfinite(result.loss)) window_.add(result.loss);
   rows_since_log_ += static_cast<int64_t>(result.batch.rows.size());
   tokens_since_log_ += result.tokens;
   ++steps_done_;

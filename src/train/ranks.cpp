@@ -35,11 +35,6 @@ std::string names_of(const World& world, const std::vector<int>& ranks) {
   return join(names, ", ");
 }
 
-[[noreturn]] void throw_on_rank_0(const World& world, ExitCode code, const std::string& message) {
-  if (world.rank == 0) throw Error(code, message);
-  throw ReportedElsewhere(code, message);
-}
-
 std::string failure_of(const std::function<void()>& work) {
   try {
     work();
@@ -50,6 +45,11 @@ std::string failure_of(const std::function<void()>& work) {
 }
 
 }  // namespace
+
+void throw_alike(const World& world, ExitCode code, const std::string& message) {
+  if (world.rank == 0) throw SharedError(code, message);
+  throw ReportedElsewhere(code, message);
+}
 
 void all_or_none(const World& world, const GatherTexts& gather, const std::function<void()>& work) {
   std::vector<Group> groups = groups_of(gather(failure_of(work)));
@@ -62,7 +62,7 @@ void all_or_none(const World& world, const GatherTexts& gather, const std::funct
     if (!is_everywhere) message += names_of(world, group.ranks) + ": ";
     message += nlohmann::json::parse(group.text)[1].get<std::string>();
   }
-  throw_on_rank_0(world, static_cast<ExitCode>(nlohmann::json::parse(groups.front().text)[0].get<int>()), message);
+  throw_alike(world, static_cast<ExitCode>(nlohmann::json::parse(groups.front().text)[0].get<int>()), message);
 }
 
 void require_equal_facts(const World& world, const GatherTexts& gather, const Facts& facts) {
@@ -79,8 +79,8 @@ void require_equal_facts(const World& world, const GatherTexts& gather, const Fa
     if (groups.size() == 1) continue;
     std::string message = fmt::format("the ranks do not run the same job: {} differs:", facts[i].first);
     for (const Group& group : groups) message += fmt::format("\n  {}: {}", names_of(world, group.ranks), group.text);
-    throw_on_rank_0(world, ExitCode::kComm,
-                    message + "\nStart all ranks with the same program, configuration, data and checkpoint");
+    throw_alike(world, ExitCode::kComm,
+                message + "\nStart all ranks with the same program, configuration, data and checkpoint");
   }
 }
 

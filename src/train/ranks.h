@@ -1,5 +1,5 @@
 // What the ranks of a job do alike outside the exchange of gradients: they fail together, begin only when they agree
-// about the job, and add up what each of them knows a part of. All functions are collective.
+// about the job, and add up what each of them knows a part of. Functions are collective unless they say otherwise.
 #pragma once
 
 #include <functional>
@@ -8,21 +8,24 @@
 #include <vector>
 
 #include "comm/world.h"
+#include "core/error.h"
 
 namespace bertft {
 
 // Gives the texts of all ranks, in rank order: a bootstrap's or a communicator's all_gather.
 using GatherTexts = std::function<std::vector<std::string>(const std::string& mine)>;
 
-// Runs `work` on every rank. When it throws an Error on any of them, all throw: rank 0 one with the exit code of the
-// lowest rank that failed and every different message, with the ranks that have it unless that is all; the others
-// ReportedElsewhere.
+// Throws what all ranks have found alike: SharedError on rank 0, ReportedElsewhere on the others. Not collective.
+[[noreturn]] void throw_alike(const World& world, ExitCode code, const std::string& message);
+
+// Runs `work` on every rank. When it throws an Error on any of them, all throw alike, with the exit code of the lowest
+// rank that failed and every different message, with the ranks that have it unless that is all.
 void all_or_none(const World& world, const GatherTexts& gather, const std::function<void()>& work);
 
 // Names and values, in the same order on every rank.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-// Throws CommError (on ranks other than 0 ReportedElsewhere) naming the first fact that is not the same on all ranks,
+// Throws alike, with the code of CommError, naming the first fact that is not the same on all ranks,
 // its values and the ranks that have them.
 void require_equal_facts(const World& world, const GatherTexts& gather, const Facts& facts);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
@@ -22,6 +23,9 @@ std::string earlier_lines(const std::string& path, int64_t first_step) {
   return kept;
 }
 
+// JSON has no word for what is no number but null.
+std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : "null"; }
+
 }  // namespace
 
 Trace::Trace(const std::string& path, int64_t first_step) : path_(path) {
@@ -33,10 +37,10 @@ Trace::Trace(const std::string& path, int64_t first_step) : path_(path) {
 
 void Trace::add(const StepResult& result, int rank, const ParameterStore& store) {
   file_ << fmt::format(
-               "{{\"step\":{},\"rank\":{},\"rows\":[{}],\"loss\":{:.9g},\"lr\":{:.9g},\"grad_norm\":{:.9g},"
+               "{{\"step\":{},\"rank\":{},\"rows\":[{}],\"loss\":{},\"lr\":{:.9g},\"grad_norm\":{},"
                "\"parameter_hash\":\"{}\"}}\n",
-               result.batch.step, rank, fmt::join(result.rows, ","), result.loss, result.lr, result.grad_norm,
-               hash_text(parameter_hash(store)))
+               result.batch.step, rank, fmt::join(result.rows, ","), number(result.loss), result.lr,
+               number(result.grad_norm), hash_text(parameter_hash(store)))
         << std::flush;
   if (!file_) throw ResourceError("--trace: cannot write " + path_);
 }

@@ -40,6 +40,7 @@ std::string train_state_text(const TrainState& state) {
   json["applied_steps"] = state.applied_steps;
   json["is_evaluation_pending"] = state.is_evaluation_pending;
   json["is_stopped_early"] = state.is_stopped_early;
+  json["dropped_in_a_row"] = state.dropped_in_a_row;
   json["best"] = {{"step", state.best.step}, {"metrics", Json::array()}};
   for (const auto& [name, value] : state.best.metrics) json["best"]["metrics"].push_back({name, exact(value)});
   json["last_model_step"] = state.last_model_step;
@@ -76,6 +77,7 @@ TrainState parse_train_state(const std::string& text, const std::string& path) {
     read("applied_steps", state.applied_steps);
     read("is_evaluation_pending", state.is_evaluation_pending);
     read("is_stopped_early", state.is_stopped_early);
+    state.dropped_in_a_row = json.value("dropped_in_a_row", int64_t{0});  // older states have none
     json.at("best").at("step").get_to(state.best.step);
     for (const Json& metric : json.at("best").at("metrics")) {
       state.best.metrics.emplace_back(metric.at(0).get<std::string>(), parse_exact(metric.at(1).get<std::string>()));

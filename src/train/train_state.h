@@ -23,6 +23,7 @@ struct TrainState {
   int64_t applied_steps = 0;           // of them, those whose update was applied: the count of bias correction
   bool is_evaluation_pending = false;  // the evaluation that belongs to `step` was not made yet
   bool is_stopped_early = false;       // early stopping has ended the run
+  int64_t dropped_in_a_row = 0;        // steps up to this one whose gradient was not finite
   BestSoFar best;
   int64_t last_model_step = 0;           // of the link `last`; 0 = no model was written yet
   int64_t evaluations_without_gain = 0;  // in a row, as early stopping counts them

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
 
 #include "core/error.h"
+#include "core/log.h"
 #include "optim/flat_norm.h"
 #include "train/batch_pass.h"
 #include "train/ranks.h"
@@ -18,14 +18,19 @@
 namespace bertft {
 
 TrainStep::TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sampler, Communicator& communicator,
-                     Optimizer& optimizer, const StepSettings& settings)
+                     Optimizer& optimizer, const World& world, const StepSettings& settings)
     : model_(model),
       dataset_(dataset),
       sampler_(sampler),
       communicator_(communicator),
       optimizer_(optimizer),
-      settings_(settings) {
-  model_.store().ledger().on_unit_ready([this](int unit) { communicator_.mark_ready(unit); });
+      world_(world),
+      settings_(settings),
+      fault_(GradientFault::wanted(model.store().layout(), world)) {
+  model_.store().ledger().on_unit_ready([this](int unit) {
+    if (fault_) fault_->strike(step_, unit, model_.store().gradients());
+    communicator_.mark_ready(unit);
+  });
 }
 
 StepResult TrainStep::run(int64_t step, double lr, const std::function<void(const StepResult&)>& before_update) {
@@ -39,6 +44,7 @@ StepResult TrainStep::run(int64_t step, double lr, const std::function<void(cons
 
   // 2. Forward and backward; units leave as they are completed.
   ParameterStore& store = model_.store();
+  step_ = step;
   communicator_.step_begin(step);
   store.ledger().begin_step();
   accumulate(result);
@@ -55,7 +61,7 @@ StepResult TrainStep::run(int64_t step, double lr, const std::function<void(cons
   result.gradients = gradients;
   const GradientNorm norm = gradient_norm(gradients, store.layout());
   result.grad_norm = norm.norm;
-  require_finite(result, norm.first_non_finite);
+  if (norm.first_non_finite >= 0 && !judge_non_finite(result)) return result;
   before_update(result);
 
   // 4. Clip and update in one pass.
@@ -99,24 +105,26 @@ void TrainStep::accumulate(StepResult& result) {
   if (!logits.empty()) result.logits = at::cat(logits);
 }
 
-void TrainStep::require_finite(const StepResult& result, int first_non_finite) const {
-  const int64_t step = result.batch.step;
-  if (first_non_finite >= 0) {
-    const LayoutEntry& entry = model_.store().layout().entries[static_cast<size_t>(first_non_finite)];
-    const at::Tensor gradient = sums().narrow(0, entry.offset, entry.size);
-    const auto nan = gradient.isnan().sum().item<int64_t>();
-    const auto infinite = gradient.isinf().sum().item<int64_t>();
-    const auto index = gradient.isfinite().logical_not().nonzero()[0].item<int64_t>();
-    throw DivergedError(
-        fmt::format("step {}: the gradient of {} is not finite ({} NaN, {} infinite of {} elements, the first at flat "
-                    "index {}); loss {}. No weight of this step was changed. Lower optimizer.learning_rate or lengthen "
-                    "the warm-up",
-                    step, entry.spec.name, nan, infinite, entry.size, index, result.loss));
+// Whether the step is applied all the same.
+bool TrainStep::judge_non_finite(StepResult& result) {
+  const std::vector<std::string> found =
+      describe_non_finite(communicator_, world_, model_.store().layout(), result.gradients);
+  const std::string text = fmt::format("step {}: the gradient is not finite: {}; loss {}", result.batch.step,
+                                       fmt::join(found, "; "), result.loss);
+  if (settings_.nan == "abort") {
+    throw_alike(world_, ExitCode::kDiverged,
+                text +
+                    ". comm.nan is abort. No weight of this step was changed. Lower optimizer.learning_rate or "
+                    "lengthen the warm-up");
   }
-  if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm)) {
-    throw DivergedError(fmt::format("step {}: loss {}, gradient norm {}: not finite. Lower optimizer.learning_rate",
-                                    step, result.loss, result.grad_norm));
+  if (settings_.nan == "report") {
+    log::warn(text + ". It is applied all the same (comm.nan: report)");
+    return true;
   }
+  log::warn(text + ". The step is dropped");
+  model_.store().gradients().zero_();  // whatever the next step does not overwrite
+  result.is_dropped = true;
+  return false;
 }
 
 }  // namespace bertft

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "data/sampler.h"
 #include "optim/optimizer.h"
 #include "train/model_bundle.h"
+#include "train/non_finite_step.h"
 
 namespace bertft {
 
@@ -18,6 +20,7 @@ struct StepSettings {
   uint64_t seed = 0;
   int64_t micro_batch_tokens = 0;
   double max_grad_norm = 0.0;
+  std::string nan = "skip";  // comm.nan
 };
 
 struct StepResult {
@@ -26,19 +29,21 @@ struct StepResult {
   int64_t tokens = 0;         // of all ranks
   double loss = 0.0;          // weighted mean over the global batch
   double lr = 0.0;
-  double grad_norm = 0.0;  // before clipping
-  at::Tensor logits;       // [rows, C] when asked for
-  at::Tensor gradients;    // [trainable_total] summed over the ranks, before clipping; valid until the next step
+  double grad_norm = 0.0;   // before clipping
+  bool is_dropped = false;  // the gradient was not finite: nothing was changed
+  at::Tensor logits;        // [rows, C] when asked for
+  at::Tensor gradients;     // [trainable_total] summed over the ranks, before clipping; valid until the next step
 };
 
 class TrainStep {
  public:
   // All references must outlive this object.
   TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sampler, Communicator& communicator,
-            Optimizer& optimizer, const StepSettings& settings);
+            Optimizer& optimizer, const World& world, const StepSettings& settings);
 
   // Runs step `step` (from 1) with learning rate `lr`. `before_update` is called when the gradient is complete and not
-  // yet clipped. Throws DivergedError when loss or gradient is not finite; no weight has changed then.
+  // yet clipped. What a gradient that is not finite leads to, `nan` says; the verdict is taken from the sum, so it is
+  // the same on all ranks. Throws DivergedError when it ends the run; no weight has changed then.
   StepResult run(int64_t step, double lr, const std::function<void(const StepResult&)>& before_update);
 
   // Whether the next steps fill StepResult::logits.
@@ -48,15 +53,18 @@ class TrainStep {
   void accumulate(StepResult& result);
   void note_word_rows_of_all_ranks(const GlobalBatch& batch);
   at::Tensor sums() const;
-  void require_finite(const StepResult& result, int first_non_finite) const;
+  bool judge_non_finite(StepResult& result);
 
   ModelBundle& model_;
   const Dataset& dataset_;
   Sampler& sampler_;
   Communicator& communicator_;
   Optimizer& optimizer_;
+  const World& world_;
   StepSettings settings_;
+  std::optional<GradientFault> fault_;
   bool keeps_logits_ = false;
+  int64_t step_ = 0;  // under way
 };
 
 }  // namespace bertft

@@ -19,10 +19,13 @@ namespace {
 constexpr uint32_t kWantsSave = 1u;
 constexpr uint32_t kWantsStop = 2u;
 
+constexpr int64_t kDroppedStepsThatEndARun = 3;
+
 StepSettings step_settings(const TrainingJob& job) {
   return {.seed = static_cast<uint64_t>(job.config.run.seed),
           .micro_batch_tokens = job.resolved.micro_batch_tokens,
-          .max_grad_norm = job.config.train.max_grad_norm};
+          .max_grad_norm = job.config.train.max_grad_norm,
+          .nan = job.config.comm.nan};
 }
 
 ProgressSettings progress_settings(const TrainingJob& job) {
@@ -54,7 +57,7 @@ Trainer::Trainer(TrainingJob& job, const RunDir& run_dir, RunOwner* owner, const
       keeper_(job, run_dir, store_, state_),
       logs_(make_logs(job, run_dir, state_)),
       progress_(progress_settings(job), logs_),
-      step_(*job.model, job.train, *job.sampler, *job.communicator, *job.optimizer, step_settings(job)) {
+      step_(*job.model, job.train, *job.sampler, *job.communicator, *job.optimizer, job.world, step_settings(job)) {
   progress_.restore(state_.step, state_.train_s, state_.loss_window);
   if (!requests_.trace_path.empty()) trace_.emplace(trace_path(requests_.trace_path, job.world), state_.step + 1);
   results_.labels = job.settings.labels;
@@ -90,11 +93,24 @@ StepResult Trainer::run_step(int64_t step) {
 void Trainer::after_step(const StepResult& result) {
   state_.step = result.batch.step;
   state_.applied_steps = job_.optimizer->applied_steps();
+  count_dropped(result);
   if (state_.step == 1) state_.first_step_s = seconds_since_exec();
   state_.rows_done += static_cast<int64_t>(result.batch.rows.size());
   state_.tokens_done += result.tokens;
   if (trace_) trace_->add(result, job_.communicator->rank(), job_.model->store());
   progress_.add(result, job_.communicator->counters());
+}
+
+// A single bad batch passes; a model that has diverged does not come back.
+void Trainer::count_dropped(const StepResult& result) {
+  state_.dropped_in_a_row = result.is_dropped ? state_.dropped_in_a_row + 1 : 0;
+  if (state_.dropped_in_a_row < kDroppedStepsThatEndARun) return;
+  throw_alike(
+      job_.world, ExitCode::kDiverged,
+      fmt::format("step {}: the gradient was not finite in {} steps in a row; the weights are those of before. "
+                  "Lower optimizer.learning_rate or lengthen the warm-up, and go on from an earlier saved state "
+                  "or begin anew",
+                  result.batch.step, state_.dropped_in_a_row));
 }
 
 Trainer::Boundary Trainer::boundary(const GlobalBatch& batch) const {

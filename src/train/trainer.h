@@ -56,6 +56,7 @@ class Trainer {
   };
 
   StepResult run_step(int64_t step);
+  void count_dropped(const StepResult& result);
   void after_step(const StepResult& result);
   Boundary boundary(const GlobalBatch& batch) const;
   bool close_step(const Boundary& due);
