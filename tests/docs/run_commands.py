@@ -3,7 +3,7 @@
 
     run_commands.py --binary build/release/bert_finetune README.md docs/guide.md
 
-A page is worked through in a fresh folder that has links to data/, configs/ and .deps/ of the repository:
+A page is worked through in a fresh folder that has links to data/, configs/, scripts/ and .deps/ of the repository:
   ```sh      runs as one script under `bash -euo pipefail`, with bert_finetune on the PATH
   ```python  runs under $BERTFT_PYTHON (skipped, and said so, without it)
   ```yaml    behind a line `<!-- file: NAME -->` becomes that file
@@ -82,7 +82,7 @@ def work_through(page, repository, environment):
     faults = 0
     with tempfile.TemporaryDirectory(prefix="bertft_docs_") as name:
         folder = pathlib.Path(name)
-        for link in ("data", "configs", ".deps"):
+        for link in ("data", "configs", "scripts", ".deps"):
             (folder / link).symlink_to(repository / link)
         for line, language, text, directives in blocks_of(page):
             where = f"{page.name}:{line}"
