@@ -51,6 +51,7 @@ if [ "$(id -u)" = 0 ] && [[ $given != *allow-run-as-root* ]]; then options+=(--a
 setsid mpirun "${options[@]}" "$@" &
 job=$!
 interrupts=0
+repeats=false
 stop() {
   was_interrupted=true
   [ "$1" = SIGINT ] && interrupts=$((interrupts + 1))
@@ -62,6 +63,9 @@ stop() {
   else
     say "$1: asking all processes to save and stop"
     kill -USR2 "$job" 2>/dev/null || true
+    # While mpirun starts it has no processes to hand a signal to and forgets it; later ones have no effect.
+    $repeats || (while sleep 5 && kill -USR2 "$job"; do :; done) >/dev/null 2>&1 &
+    repeats=true
   fi
 }
 trap '' PIPE  # whoever reads the output may be gone

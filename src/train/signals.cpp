@@ -45,8 +45,8 @@ SignalWatch::SignalWatch() {
 }
 
 SignalWatch::~SignalWatch() {
-  for (const int signal : kStopSignals) std::signal(signal, SIG_DFL);
-  std::signal(SIGUSR1, SIG_DFL);
+  for (const int signal : {SIGTERM, SIGINT}) std::signal(signal, SIG_DFL);
+  for (const int signal : {SIGUSR1, SIGUSR2}) std::signal(signal, SIG_IGN);
 }
 
 SignalRequests SignalWatch::take() {

@@ -30,9 +30,9 @@ def require(holds, what):
 
 
 class Job:
-    """The job of configs/two_nodes.yaml with a checkpoint of about 12 MB, so that gradients outweigh all else."""
+    """The job of configs/two_nodes.yaml with a small checkpoint, made bigger by `filler` words that no text has."""
 
-    def __init__(self, binary, folder):
+    def __init__(self, binary, folder, filler):
         self.binary = binary
         self.folder = folder
         self.shared = folder / "shared"
@@ -43,8 +43,7 @@ class Job:
         special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
         letters = [prefix + letter for prefix in ("", "##") for letter in "abcdefghijklmnopqrstuvwxyz"]
         words = [word for word in words if len(word) > 1]
-        filler = [f"filler{i}" for i in range(20000)]
-        (folder / "vocab.txt").write_text("\n".join(special + letters + words + filler) + "\n", encoding="utf-8")
+        (folder / "vocab.txt").write_text("\n".join(special + letters + words + [f"filler{i}" for i in range(filler)]) + "\n", encoding="utf-8")
         self.run([binary, "init", "--family", "bert", "--size", "tiny", "--vocab", str(folder / "vocab.txt"),
                   "--output", str(self.shared / "checkpoint")], 0)
 
@@ -75,9 +74,9 @@ class Job:
         return self.start([str(REPOSITORY / "scripts/two_nodes.sh"), "--shared", str(self.folder / name),
                            "--program", self.binary, "--trace", str(self.folder / f"{name}.trace"), *JOB, *arguments])
 
-    def launched(self, name, arguments):
+    def launched(self, ranks, name, arguments):
         config = str(REPOSITORY / "configs/two_nodes.yaml")
-        return [str(REPOSITORY / "scripts/launch_mpi.sh"), "-np", "2", self.binary, "--config", config,
+        return [str(REPOSITORY / "scripts/launch_mpi.sh"), "-np", str(ranks), self.binary, "--config", config,
                 "--trace", str(self.folder / f"{name}.trace"), "--set", f"output.dir={self.folder / name}", *JOB,
                 "--set", "output.log_every=1", *arguments]
 
@@ -152,21 +151,24 @@ def wait_for(process, text):
     sys.exit(f"FAILED: the job never said '{text}'\n{said}")
 
 
-def check_signals(job):
-    job.run(job.launched("whole", []), 0)
-    for number, step, more in ((signal.SIGTERM, "step 4/", []), (signal.SIGINT, "step 11/", ["--resume"])):
-        process = job.start(job.launched("stopped", more))
+def check_signals(job, ranks, stops):
+    whole, stopped = f"whole_{ranks}", f"stopped_{ranks}"
+    never_stopped = job.start(job.launched(ranks, whole, []))
+    for index, (number, step) in enumerate(stops):
+        process = job.start(job.launched(ranks, stopped, ["--resume"] if index else []))
         said = wait_for(process, step)
         process.send_signal(number)
         said = job.end(process, 7, said)
         saves = said.count("training state after step")
-        require(saves == 1, f"the state was saved {saves} times\n{said}")
-    job.run(job.launched("stopped", ["--resume"]), 0)
-    require(job.trace("stopped", 2) == job.trace("whole", 2), "a job that was stopped twice has the trace of a whole one")
+        require(saves == 1, f"{ranks} ranks: the state was saved {saves} times\n{said}")
+    job.run(job.launched(ranks, stopped, ["--resume"]), 0)
+    job.end(never_stopped, 0)
+    require(job.trace(stopped, ranks) == job.trace(whole, ranks), f"{ranks} ranks: a job that was stopped has another trace")
     for file in ("best/model.safetensors", "last/model.safetensors", "predictions/test.tsv"):
-        require((job.folder / "stopped" / file).read_bytes() == (job.folder / "whole" / file).read_bytes(),
-                f"{file} of a job that was stopped twice is that of a whole one")
-    print("launch_mpi.sh: SIGTERM and SIGINT save once, exit code 7; the job goes on to the same bits")
+        require((job.folder / stopped / file).read_bytes() == (job.folder / whole / file).read_bytes(),
+                f"{ranks} ranks: {file} of a job that was stopped is another")
+    print(f"launch_mpi.sh, {ranks} ranks: {' and '.join(number.name for number, _ in stops)} saved once, exit code 7; "
+          "the job goes on to the same bits")
 
 
 def check_pulled_cable(job):
@@ -192,10 +194,14 @@ def main():
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="bertft_two_nodes_") as folder:
         os.environ["TMPDIR"] = folder
-        job = Job(str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(folder))
+        binary = str(pathlib.Path(sys.argv[1]).resolve())
         if sys.argv[2] == "signals":
-            check_signals(job)
+            job = Job(binary, pathlib.Path(folder), 0)
+            check_signals(job, 1, [(signal.SIGTERM, "step 4/")])
+            check_signals(job, 2, [(signal.SIGTERM, "step 4/"), (signal.SIGINT, "step 11/")])
+            check_signals(job, 4, [(signal.SIGTERM, "step 4/")])
         else:
+            job = Job(binary, pathlib.Path(folder), 20000)  # gradients of 12 MB: they outweigh all else on the cable
             check_two_nodes(job)
             check_pulled_cable(job)
     print(f"{time.monotonic() - begun:.0f} s")
