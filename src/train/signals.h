@@ -11,8 +11,8 @@ struct SignalRequests {
 
 // Catches the four signals while it lives; one per process. A second SIGINT ends the program at once, as people expect
 // of a second Ctrl-C; the other signals may be repeated without effect. Afterwards SIGTERM and SIGINT end the program
-// again, while SIGUSR1 and SIGUSR2 are ignored: what could be saved is saved, and a launcher hands a signal to each rank
-// at its own time.
+// again, while SIGUSR1 and SIGUSR2 are ignored: what could be saved is saved, and a launcher hands a signal to each
+// rank at its own time.
 class SignalWatch {
  public:
   SignalWatch();
