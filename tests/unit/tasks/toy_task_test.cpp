@@ -67,9 +67,9 @@ EncoderConfig toy_config(double dropout) {
 struct Training {
   Training(double dropout, at::ScalarType type, const StepSettings& settings)
       : model(toy_config(dropout), std::make_unique<ToyTask>(), type),
-        communicator(model.store().layout()),
+        communicator(model.store().layout(), model.gradient_memory().data()),
         optimizer(model.store().weights(), model.store().layout(), {.weight_decay = 0.0}),
-        step(model, dataset, sampler, communicator, optimizer, settings) {
+        step(model, dataset, sampler, communicator, optimizer, world, settings) {
     for (const LayoutEntry& entry : model.store().layout().entries) initialize(model.store(), entry, 0.2, 7);
   }
 
@@ -80,6 +80,7 @@ struct Training {
   Dataset dataset = toy_dataset();
   Sampler sampler{3, dataset.rows(), 6};
   ModelBundle model;
+  World world = single_world();
   LocalCommunicator communicator;
   AdamW optimizer;
   TrainStep step;
