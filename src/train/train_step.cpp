@@ -16,6 +16,11 @@
 #include "train/ranks.h"
 
 namespace bertft {
+namespace {
+
+constexpr size_t kNamedParameters = 3;  // of those whose gradient is not finite
+
+}  // namespace
 
 TrainStep::TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sampler, Communicator& communicator,
                      Optimizer& optimizer, const World& world, const StepSettings& settings)
@@ -107,8 +112,12 @@ void TrainStep::accumulate(StepResult& result) {
 
 // Whether the step is applied all the same.
 bool TrainStep::judge_non_finite(StepResult& result) {
-  const std::vector<std::string> found =
+  std::vector<std::string> found =
       describe_non_finite(communicator_, world_, model_.store().layout(), result.gradients);
+  if (found.size() > kNamedParameters) {
+    found[kNamedParameters] = fmt::format("and {} more", found.size() - kNamedParameters);
+    found.resize(kNamedParameters + 1);
+  }
   const std::string text = fmt::format("step {}: the gradient is not finite: {}; loss {}", result.batch.step,
                                        fmt::join(found, "; "), result.loss);
   if (settings_.nan == "abort") {
