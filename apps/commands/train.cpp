@@ -118,7 +118,7 @@ class TrainCommand final : public Command {
       check_dump_step(job->resolved.total_steps);
       state = saved ? restore_run(*saved, *job) : initial_state(*job);
     });
-    connect(*job, *bootstrap_);
+    together([&] { connect(*job, *bootstrap_); });
     together([&] {
       if (world_.rank == 0) start_run(*job, run_dir, state.step, owner);
     });

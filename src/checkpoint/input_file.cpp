@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/work_meter.h"
 
 namespace bertft {
 namespace {
@@ -66,6 +67,7 @@ void InputFile::read(uint64_t offset, void* out, size_t bytes) const {
     cursor += got;
     offset += static_cast<uint64_t>(got);
     bytes -= static_cast<size_t>(got);
+    note_work_done();
   }
 }
 

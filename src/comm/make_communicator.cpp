@@ -1,5 +1,7 @@
 #include "comm/make_communicator.h"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <random>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "comm/negotiator.h"
 #include "comm/rank_communicator.h"
 #include "core/error.h"
+#include "core/log.h"
 
 namespace bertft {
 namespace {
@@ -65,7 +68,13 @@ std::unique_ptr<Negotiator> make_negotiator(const CommOptions& options, const La
                                       .fusion_bytes = fusion_bytes(options, world),
                                       .cache_capacity = static_cast<int>(options.horovod.cache_capacity),
                                       .stall_warn_s = options.stall_warn_s,
-                                      .stall_abort_s = options.stall_abort_s});
+                                      .stall_abort_s = 0.0});  // the communicator's watch knows slow from stuck
+}
+
+// The compute thread may be in the middle of anything, so nothing is unwound and MPI is not called.
+void end_process(const std::string& cause) {
+  log::error_of_rank(cause);
+  ::_exit(static_cast<int>(ExitCode::kComm));
 }
 
 }  // namespace
@@ -89,8 +98,8 @@ std::unique_ptr<Communicator> make_communicator(const CommOptions& options, cons
   const RankCommunicatorSettings settings{.wire = wire_of(resolved_wire(options, world)),
                                           .sums_in_control_thread = is_horovod(options),
                                           .fuses_by_copy = is_horovod(options),
-                                          .stall_warn_s = options.stall_warn_s,
-                                          .stall_abort_s = options.stall_abort_s};
+                                          .stall = {options.stall_warn_s, options.stall_abort_s},
+                                          .end_process = end_process};
   return std::make_unique<RankCommunicator>(world, std::move(transport),
                                             make_negotiator(options, layout, world, bootstrap), layout, gradients,
                                             settings, non_finite);

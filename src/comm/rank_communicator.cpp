@@ -9,12 +9,12 @@
 
 #include "core/error.h"
 #include "core/log.h"
-#include "core/text.h"
 
 namespace bertft {
 namespace {
 
-constexpr auto kStallCheck = std::chrono::milliseconds(100);
+// A rank that only follows another's failure ends later, so that the launcher's exit code is that of the failure.
+constexpr auto kFollow = std::chrono::milliseconds(300);
 
 std::string packed(const Agreement& agreement) {
   std::string bytes(sizeof agreement.flags + 2 * sizeof(double), '\0');
@@ -33,15 +33,27 @@ Agreement unpacked(const std::string& bytes) {
   return agreement;
 }
 
-std::string text_of(const TransportWait& wait) {
-  std::string text =
-      wait.lane < 0 ? "a collective" : fmt::format("lane {}, step {}, unit {}", wait.lane, wait.step, wait.unit);
-  text += ": " + wait.what;
-  if (!wait.ranks.empty()) text += fmt::format(", ranks {}", fmt::join(wait.ranks, ", "));
-  return text;
-}
-
 }  // namespace
+
+// While it lives the compute thread waits for other ranks: a place that all ranks come to in the same order.
+class RankCommunicator::Waiting {
+ public:
+  explicit Waiting(RankCommunicator& of) : of_(of) {
+    const std::lock_guard lock(of_.mutex_);
+    of_.stall_.wait_begins(++of_.point_, of_.now_s());
+    of_.is_waiting_ = true;
+  }
+  ~Waiting() {
+    const std::lock_guard lock(of_.mutex_);
+    of_.stall_.wait_ends();
+    of_.is_waiting_ = false;
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+ private:
+  RankCommunicator& of_;
+};
 
 RankCommunicator::RankCommunicator(World world, std::unique_ptr<Transport> transport,
                                    std::unique_ptr<Negotiator> negotiator, const Layout& layout,
@@ -53,12 +65,14 @@ RankCommunicator::RankCommunicator(World world, std::unique_ptr<Transport> trans
       layout_(layout),
       settings_(settings),
       fusion_(layout, gradients),
-      non_finite_(std::move(non_finite)) {
+      non_finite_(std::move(non_finite)),
+      stall_(world_, settings.stall) {
   non_finite_->set_origin([this](int64_t index) { return fusion_.origin_of(index); });
   const void* results = transport_->attach(gradients, WireMap(layout));
   sums_ = settings_.fuses_by_copy ? gradients.data() : results;
   results_ = results;
   lane_queues_.resize(settings_.sums_in_control_thread ? 1 : static_cast<size_t>(transport_->lanes()));
+  watch_ = std::thread([this] { run_watch(); });
   control_ = std::thread([this] { run_control(); });
   if (settings_.sums_in_control_thread) return;
   for (int lane = 0; lane < transport_->lanes(); ++lane) lanes_.emplace_back([this, lane] { run_lane(lane); });
@@ -95,10 +109,9 @@ void RankCommunicator::mark_ready(int unit) {
 
 void RankCommunicator::finish() {
   const Timer waited;
+  const Waiting here(*this);
   std::unique_lock lock(mutex_);
-  next_warning_s_ = settings_.stall_warn_s;
-  const auto is_over = [this] { return !failure_.empty() || (units_left_ == 0 && negotiator_->is_step_done()); };
-  while (!changed_.wait_for(lock, kStallCheck, is_over)) watch_for_stall(waited.seconds());
+  changed_.wait(lock, [this] { return !failure_.empty() || (units_left_ == 0 && negotiator_->is_step_done()); });
   require_intact();
   negotiator_->step_end();
   counters_.exposed_s += waited.seconds();
@@ -224,28 +237,26 @@ void RankCommunicator::fail(const std::string& cause) {
   if (failure_.empty()) failure_ = first.empty() ? cause : first;
   work_.notify_all();
   changed_.notify_all();
+  watch_changed_.notify_all();
 }
 
 void RankCommunicator::require_intact() const {
   if (!failure_.empty()) throw CommError(failure_);
 }
 
-// Under mutex_.
-void RankCommunicator::watch_for_stall(double waited_s) {
-  if (settings_.stall_abort_s > 0 && waited_s > settings_.stall_abort_s) {
-    failure_ = fmt::format("step {}: no progress for {:.0f} s (comm.stall_abort_s); {}", step_, waited_s, position());
-    return;
-  }
-  if (settings_.stall_warn_s <= 0 || waited_s < next_warning_s_) return;
-  next_warning_s_ = waited_s + settings_.stall_warn_s;
-  log::warn(fmt::format("step {}: waiting for {:.0f} s: {}", step_, waited_s, position()));
+void RankCommunicator::broadcast(void* data, size_t bytes, int root) {
+  const Waiting here(*this);
+  transport_->broadcast(data, bytes, root);
 }
 
-// Under mutex_.
-std::string RankCommunicator::position() const {
-  std::string text = fmt::format("{} units to be summed; {}", units_left_, negotiator_->position());
-  for (const TransportWait& wait : transport_->waits()) text += "; " + text_of(wait);
-  return text;
+std::vector<std::string> RankCommunicator::all_gather(const std::string& mine) {
+  const Waiting here(*this);
+  return transport_->all_gather(mine);
+}
+
+void RankCommunicator::barrier() {
+  const Waiting here(*this);
+  transport_->barrier();
 }
 
 Agreement RankCommunicator::agree(const Agreement& mine) {
@@ -260,15 +271,22 @@ Agreement RankCommunicator::agree(const Agreement& mine) {
 }
 
 void RankCommunicator::abort(const std::string& cause) noexcept {
+  const bool is_following = !transport_->failure().empty();
   transport_->abort(cause);
   try {
+    {
+      const std::lock_guard lock(mutex_);
+      is_own_failure_ = !is_following;
+    }
     fail(cause);
+    if (is_following) std::this_thread::sleep_for(kFollow);
   } catch (...) {  // the process ends anyway
   }
 }
 
 void RankCommunicator::close() {
   barrier();
+  const Waiting here(*this);
   {
     std::unique_lock lock(mutex_);
     negotiator_->request_shutdown();
@@ -288,6 +306,8 @@ void RankCommunicator::stop_threads() {
     is_stopping_ = true;
   }
   work_.notify_all();
+  watch_changed_.notify_all();
+  if (watch_.joinable()) watch_.join();
   if (control_.joinable()) control_.join();
   for (std::thread& lane : lanes_) {
     if (lane.joinable()) lane.join();

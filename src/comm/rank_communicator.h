@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,6 +17,7 @@
 #include "comm/fusion_area.h"
 #include "comm/gradient_buffer.h"
 #include "comm/negotiator.h"
+#include "comm/stall_watch.h"
 #include "comm/transport.h"
 #include "comm/world.h"
 #include "core/layout.h"
@@ -27,8 +29,10 @@ struct RankCommunicatorSettings {
   WireType wire = WireType::kFp32;
   bool sums_in_control_thread = false;  // one group after the other between two cycles, as Horovod's only thread does
   bool fuses_by_copy = false;           // groups of several units travel through the fusion area
-  double stall_warn_s = 5.0;            // 0: never
-  double stall_abort_s = 120.0;         // 0: never
+  StallSettings stall = {};
+  // Called with the cause, on a thread of its own, when a peer is lost and the compute thread has not taken notice for
+  // a while: it is busy, and the launcher is about to kill this process. Not expected to return.
+  std::function<void(const std::string& cause)> end_process = {};
 };
 
 class RankCommunicator final : public Communicator {
@@ -53,9 +57,9 @@ class RankCommunicator final : public Communicator {
   void finish() override;
   std::vector<NonFinite> take_non_finite() override { return non_finite_->take(); }
 
-  void broadcast(void* data, size_t bytes, int root) override { transport_->broadcast(data, bytes, root); }
-  std::vector<std::string> all_gather(const std::string& mine) override { return transport_->all_gather(mine); }
-  void barrier() override { transport_->barrier(); }
+  void broadcast(void* data, size_t bytes, int root) override;
+  std::vector<std::string> all_gather(const std::string& mine) override;
+  void barrier() override;
   Agreement agree(const Agreement& mine) override;
   void abort(const std::string& cause) noexcept override;
   void close() override;
@@ -78,7 +82,10 @@ class RankCommunicator final : public Communicator {
   ElementRange range_of(int unit) const;
   void fail(const std::string& cause);
   void require_intact() const;
-  void watch_for_stall(double waited_s);
+  class Waiting;
+  void run_watch();
+  void watch_peers(std::unique_lock<std::mutex>& lock);
+  void give_up(std::unique_lock<std::mutex>& lock);
   std::string position() const;
   void stop_threads();
   double now_s() const { return clock_.seconds(); }
@@ -97,6 +104,7 @@ class RankCommunicator final : public Communicator {
   mutable std::mutex mutex_;
   std::condition_variable changed_;           // for the compute thread
   std::condition_variable work_;              // for the lanes
+  std::condition_variable watch_changed_;     // for the watch: something failed, or it shall end
   std::vector<std::deque<Sum>> lane_queues_;  // one is enough when the control thread makes the sums
   int64_t step_ = -1;
   int units_left_ = 0;  // of this step: not summed
@@ -106,9 +114,13 @@ class RankCommunicator final : public Communicator {
   bool is_stopping_ = false;
   bool is_closed_ = false;
   std::string failure_;  // the first cause
-  double next_warning_s_ = 0.0;
+  bool is_own_failure_ = false;
+  int64_t point_ = 0;  // how often this rank began to wait for others
+  bool is_waiting_ = false;
+  StallWatch stall_;
   Counters counters_;
 
+  std::thread watch_;
   std::thread control_;
   std::vector<std::thread> lanes_;
 };

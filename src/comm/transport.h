@@ -102,6 +102,11 @@ class Transport {
   virtual void send(int to, std::string_view bytes) = 0;
   virtual std::optional<ControlMessage> receive(double timeout_s) = 0;
 
+  // Tells all peers, beside everything else, where this rank is; not counted. Never waits. Any thread.
+  virtual void announce(std::string_view status) = 0;
+  // What peers announced since the last call, by rank.
+  virtual std::vector<ControlMessage> take_announced() = 0;
+
   // Tells all peers why this rank goes down; every wait of this process ends with that cause, the peers' with it, too.
   virtual void abort(const std::string& cause) noexcept = 0;
   // The first cause, once something failed; "" before.

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/work_meter.h"
 
 namespace bertft {
 namespace {
@@ -100,6 +102,19 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+namespace {
+
+constexpr size_t kWritePart = size_t{64} << 20;
+
+// The disk gets each part of a long file as soon as it is whole, so that a slow mount is seen to get on.
+bool sync_part(int descriptor, ssize_t just_written) {
+  const off_t end = ::lseek(descriptor, 0, SEEK_CUR);
+  const auto part = static_cast<off_t>(kWritePart);
+  return end / part == (end - just_written) / part || ::fdatasync(descriptor) == 0;
+}
+
+}  // namespace
+
 AtomicFile::AtomicFile(const std::string& path) : path_(path), temporary_path_(path + ".tmp") {
   descriptor_ = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor_ < 0) fail("create");
@@ -119,11 +134,13 @@ void AtomicFile::fail(const char* what) {
 void AtomicFile::write(const void* data, size_t bytes) {
   const char* cursor = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t done = ::write(descriptor_, cursor, bytes);
+    const ssize_t done = ::write(descriptor_, cursor, std::min(bytes, kWritePart));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) fail("write");
     cursor += done;
     bytes -= static_cast<size_t>(done);
+    if (!sync_part(descriptor_, done)) fail("sync");
+    note_work_done();
   }
 }
 

@@ -54,6 +54,10 @@ void add_file(const std::string& path) {
 
 void info(const std::string& text) { emit(spdlog::level::info, "", text); }
 void warn(const std::string& text) { emit(spdlog::level::warn, "warning: ", text); }
+void warn_of_rank(const std::string& text) {
+  warn(text);
+  if (g_options.rank != 0) std::fprintf(stderr, "warning: rank %d: %s\n", g_options.rank, text.c_str());
+}
 void error_of_rank(const std::string& text) {
   error(text);
   if (g_options.rank != 0) std::fprintf(stderr, "error: rank %d: %s\n", g_options.rank, text.c_str());

@@ -20,6 +20,8 @@ void add_file(const std::string& path);
 void info(const std::string& text);
 void warn(const std::string& text);
 void error(const std::string& text);
+// A warning that this rank gives for all: also on the console when it is another rank than 0, with its number.
+void warn_of_rank(const std::string& text);
 // An error of this rank alone: every rank writes it to the console, others than rank 0 with their number.
 void error_of_rank(const std::string& text);
 

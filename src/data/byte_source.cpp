@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/work_meter.h"
 
 namespace bertft {
 namespace {
@@ -115,6 +116,7 @@ class StreamSource final : public ByteSource {
   size_t read(char* to, size_t bytes) override {
     while (true) {
       const ssize_t got = ::read(descriptor_, to, bytes);
+      note_work_done();
       if (got >= 0) return static_cast<size_t>(got);
       if (errno == EAGAIN || errno == EWOULDBLOCK) {
         struct pollfd ready = {descriptor_, POLLIN, 0};
@@ -149,6 +151,7 @@ class MemorySource final : public ByteSource {
 int FileCalls::open(const char* path) { return ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); }
 int FileCalls::status(int descriptor, struct stat* status) { return ::fstat(descriptor, status); }
 ssize_t FileCalls::read_at(int descriptor, char* to, size_t bytes, off_t offset) {
+  note_work_done();
   return ::pread(descriptor, to, bytes, offset);
 }
 void FileCalls::pause(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }

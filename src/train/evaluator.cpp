@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/work_meter.h"
 #include "data/sampler.h"
 #include "train/batch_pass.h"
 
@@ -23,6 +24,7 @@ struct Share {
 std::optional<RowOutputs> compute_share(const ModelBundle& model, const Dataset& dataset, int64_t batch_tokens,
                                         const std::function<bool()>& should_stop, const Share& share) {
   const at::NoGradGuard no_gradients;
+  const WorkPhase phase("evaluating");
   RowOutputs outputs(dataset.rows());
   const std::vector<std::vector<int64_t>> batches = evaluation_batches(dataset.lengths(), batch_tokens);
   for (size_t b = static_cast<size_t>(share.rank); b < batches.size(); b += static_cast<size_t>(share.ranks)) {
@@ -37,6 +39,7 @@ std::optional<RowOutputs> compute_share(const ModelBundle& model, const Dataset&
                       dataset.place(rows.front())));
     }
     model.task().collect(values, *pass, outputs);
+    note_work_done();
   }
   return outputs;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/log.h"
+#include "core/work_meter.h"
 #include "train/model_folder_writer.h"
 
 namespace bertft {
@@ -49,6 +50,7 @@ bool ModelKeeper::take(const std::optional<Evaluation>& dev) {
 }
 
 void ModelKeeper::write() const {
+  const WorkPhase phase("writing a model");
   write_model_folder(*job_.model, job_.settings, job_.tokenizer_source, run_dir_.model_path(state_.step));
   run_dir_.link_model("last", state_.last_model_step);
   run_dir_.link_model("best", state_.best.step);

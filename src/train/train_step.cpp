@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/work_meter.h"
 #include "optim/flat_norm.h"
 #include "train/batch_pass.h"
 #include "train/ranks.h"
@@ -94,6 +95,7 @@ at::Tensor TrainStep::sums() const {
 void TrainStep::accumulate(StepResult& result) {
   // Losses are summed and divided by the weight of the global batch, so that neither the number of ranks nor the split
   // into micro-batches changes what is minimized.
+  const WorkPhase phase("computing gradients");
   const double global_weight = model_.task().weight(dataset_, result.batch.rows);
   const auto micro_batches = split_micro_batches(result.rows, dataset_.lengths(), settings_.micro_batch_tokens);
   std::vector<at::Tensor> logits;
@@ -105,6 +107,7 @@ void TrainStep::accumulate(StepResult& result) {
     const at::Tensor loss_sum = model_.task().loss_sum(outputs, dataset_, micro_batches[i]);
     loss_sum.backward(at::full({}, 1.0 / global_weight, loss_sum.options()));
     result.loss += loss_sum.item<double>() / global_weight;
+    note_work_done();
     if (keeps_logits_) logits.push_back(outputs.detach());
   }
   if (!logits.empty()) result.logits = at::cat(logits);

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/log.h"
+#include "core/work_meter.h"
 #include "optim/schedule.h"
 #include "train/evaluator.h"
 #include "train/final_scores.h"
@@ -161,6 +162,7 @@ void Trainer::save_state() {
   confirm_owner();
   state_.train_s = progress_.training_s();
   state_.loss_window = progress_.losses();
+  const WorkPhase phase("saving the training state");
   state_.logs = logs_.sync();
   if (job_.world.rank == 0) {
     store_.save(state_, *job_.model, *job_.optimizer, job_.config.output.keep_checkpoints);
@@ -200,6 +202,7 @@ bool Trainer::finish() {
   timings.total_s = seconds_since_exec();
   results_.comm_exposed_s = job_.communicator->counters().exposed_s;
   if (job_.world.rank == 0) {
+    const WorkPhase phase("writing results");
     write_file_atomically(run_dir_.results_path(), results_json(results_));
     if (job_.config.output.predictions) write_final_predictions(job_, run_dir_, *scores);
   }

@@ -70,6 +70,20 @@ std::optional<ControlMessage> ControlPlane::receive(double timeout_s) {
   return message;
 }
 
+void ControlPlane::announce(std::string_view status) {
+  for (int rank = 0; rank < topology_.size; ++rank) {
+    if (rank != topology_.rank) post(rank, ControlKind::kStatus, status);
+  }
+}
+
+std::vector<ControlMessage> ControlPlane::take_announced() {
+  const std::lock_guard lock(mutex_);
+  std::vector<ControlMessage> all;
+  for (auto& [rank, status] : announced_) all.push_back({rank, std::move(status)});
+  announced_.clear();
+  return all;
+}
+
 void ControlPlane::send_memory(int to, uint32_t tag, const SharedMemory& memory) {
   ByteWriter writer;
   writer.number(tag);
@@ -114,6 +128,11 @@ void ControlPlane::tell(const std::function<void(PeerWatch&)>& event) {
 void ControlPlane::take_frame(int rank, ControlKind kind, std::string_view payload) {
   if (kind == ControlKind::kAbort)
     return tell([&](PeerWatch& watch) { watch.abort_received(rank, std::string(payload)); });
+  if (kind == ControlKind::kStatus) {
+    const std::lock_guard lock(mutex_);
+    announced_[rank] = payload;
+    return;
+  }
   if (kind == ControlKind::kBye) return tell([&](PeerWatch& watch) { watch.bye_received(rank); });
   {
     const std::lock_guard lock(mutex_);

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,6 +35,10 @@ class ControlPlane {
   // See Transport. Any thread.
   void send(int to, std::string_view bytes);
   std::optional<ControlMessage> receive(double timeout_s);
+
+  // See Transport. Only the last announcement of a peer is kept. Any thread.
+  void announce(std::string_view status);
+  std::vector<ControlMessage> take_announced();
 
   // `tag` tells several segments of one rank apart. take_memory() waits for it; throws CommError as SharedMemory::open.
   void send_memory(int to, uint32_t tag, const SharedMemory& memory);
@@ -88,6 +93,7 @@ class ControlPlane {
   mutable std::mutex mutex_;  // of all below
   std::condition_variable changed_;
   std::deque<ControlMessage> received_;
+  std::map<int, std::string> announced_;  // by rank
   std::deque<Memory> memories_;
   PeerWatch watch_;
   bool is_leaving_ = false;

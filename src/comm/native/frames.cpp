@@ -121,7 +121,7 @@ ControlHeader decode_control(std::string_view bytes, uint64_t job) {
   expect_start(reader, kControlMagic, job, "control header");
   const auto word = reader.number<uint32_t>();
   const uint32_t kind = word >> 28;
-  if (kind < 1 || kind > 4) refuse("control header");
+  if (kind < 1 || kind > 5) refuse("control header");
   return {static_cast<ControlKind>(kind), word & (kMostControlBytes - 1)};
 }
 

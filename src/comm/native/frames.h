@@ -37,7 +37,7 @@ constexpr size_t kAnswerBytes = 32;
 std::string encode_answer(const JobSecret& secret);
 bool is_answer(std::string_view bytes, const JobSecret& secret);
 
-enum class ControlKind : uint8_t { kMessage = 1, kAbort = 2, kBye = 3, kMemory = 4 };
+enum class ControlKind : uint8_t { kMessage = 1, kAbort = 2, kBye = 3, kMemory = 4, kStatus = 5 };
 constexpr size_t kControlHeaderBytes = 16;
 constexpr uint32_t kMostControlBytes = 1u << 28;
 struct ControlHeader {

@@ -47,6 +47,8 @@ class NativeTransport final : public Transport {
 
   void send(int to, std::string_view bytes) override { control_->send(to, bytes); }
   std::optional<ControlMessage> receive(double timeout_s) override { return control_->receive(timeout_s); }
+  void announce(std::string_view status) override { control_->announce(status); }
+  std::vector<ControlMessage> take_announced() override { return control_->take_announced(); }
   void abort(const std::string& cause) noexcept override;
   std::string failure() const override { return failure_.cause(); }
   void close() override { control_->say_bye(); }
