@@ -221,13 +221,14 @@ TEST_CASE("a model whose outputs are not finite is not asked without a word") {
   }
 }
 
-TEST_CASE("several processes under a launcher are refused") {
+TEST_CASE("processes of a launcher that MPI does not know are no job") {
   const JobFolder job;
   RunRequest request{.arguments = {"--config", job.path("c.yaml")}};
   request.environment = {{"OMPI_COMM_WORLD_SIZE", "2"}};
   const RunResult result = run_binary(request);
-  CHECK(result.exit_code == 2);
-  CHECK(result.err.find("data-parallel training is not in this build") != std::string::npos);
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 4);
+  CHECK(result.err.find("started as one of 2 processes, but MPI finds 1") != std::string::npos);
   CHECK_FALSE(fs::exists(job.path("run")));
 }
 
