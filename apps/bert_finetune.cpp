@@ -6,6 +6,7 @@
 
 #include "comm/cuda_platform.h"
 #include "comm/launcher.h"
+#include "comm/start.h"
 #include "commands/command.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -47,7 +48,9 @@ Command& choose(const std::vector<std::unique_ptr<Command>>& commands, std::vect
 
 int run(std::vector<std::string> arguments) {
   CLI::App app{"Fine-tunes BERT checkpoints on labelled text.", "bert_finetune"};
-  app.set_version_flag("--version", [] { return bertft::version_report() + describe(bertft::cuda_platform()) + "\n"; });
+  app.set_version_flag("--version", [] {
+    return bertft::version_report() + describe(bertft::cuda_platform()) + "\nMPI: " + bertft::mpi_description() + "\n";
+  });
   app.require_subcommand(1);
   const auto commands = all_commands();
   for (const auto& command : commands) command->declare(*app.add_subcommand(command->name(), command->summary()));

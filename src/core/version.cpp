@@ -14,8 +14,7 @@ std::string libtorch_version() { return BERTFT_LIBTORCH_VERSION; }
 std::string version_report() {
   return fmt::format(
       "bert_finetune {} (commit {}, {})\n"
-      "LibTorch {}, kernels {}\n"
-      "data-parallel training (MPI): not in this build\n",
+      "LibTorch {}, kernels {}\n",
       version(), git_commit(), BERTFT_BUILD_TYPE, libtorch_version(), instruction_set_name(instruction_set()));
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -68,6 +69,11 @@ StepResult TrainStep::run(int64_t step, double lr, const std::function<void(cons
   const GradientNorm norm = gradient_norm(gradients, store.layout());
   result.grad_norm = norm.norm;
   if (norm.first_non_finite >= 0 && !judge_non_finite(result)) return result;
+  if (norm.first_non_finite < 0 && !std::isfinite(result.loss)) {
+    throw_alike(world_, ExitCode::kDiverged,
+                fmt::format("step {}: the loss is {}, though the gradient is finite. Lower optimizer.learning_rate",
+                            result.batch.step, result.loss));
+  }
   before_update(result);
 
   // 4. Clip and update in one pass.
