@@ -19,19 +19,6 @@ namespace {
 using bertft::Command;
 using bertft::ConfigError;
 
-std::vector<std::unique_ptr<Command>> all_commands() {
-  std::vector<std::unique_ptr<Command>> commands;
-  commands.push_back(bertft::make_train_command());
-  commands.push_back(bertft::make_check_command());
-  commands.push_back(bertft::make_evaluate_command());
-  commands.push_back(bertft::make_predict_command());
-  commands.push_back(bertft::make_tokenize_command());
-  commands.push_back(bertft::make_inspect_command());
-  commands.push_back(bertft::make_init_command());
-  commands.push_back(bertft::make_help_command());
-  return commands;
-}
-
 // The command that the arguments name; `train` when they begin with an option.
 Command& choose(const std::vector<std::unique_ptr<Command>>& commands, std::vector<std::string>& arguments) {
   if (arguments.front().starts_with("-")) arguments.insert(arguments.begin(), "train");
@@ -52,7 +39,7 @@ int run(std::vector<std::string> arguments) {
     return bertft::version_report() + describe(bertft::cuda_platform()) + "\nMPI: " + bertft::mpi_description() + "\n";
   });
   app.require_subcommand(1);
-  const auto commands = all_commands();
+  const auto commands = bertft::all_commands();
   for (const auto& command : commands) command->declare(*app.add_subcommand(command->name(), command->summary()));
   if (arguments.empty()) arguments = {"--help"};
   const bool is_question =

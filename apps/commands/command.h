@@ -1,4 +1,4 @@
-// A command of the executable: one file each in this folder, one line each in bert_finetune.cpp.
+// A command of the executable: one file each in this folder, one line each in all_commands.cpp.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -30,6 +30,9 @@ std::unique_ptr<Command> make_tokenize_command();
 std::unique_ptr<Command> make_inspect_command();
 std::unique_ptr<Command> make_init_command();
 std::unique_ptr<Command> make_help_command();
+
+// One of each, in the order of --help.
+std::vector<std::unique_ptr<Command>> all_commands();
 
 // Throws ConfigError when an argument that `command` cannot do without was not given. (Not left to the parser, which
 // would report it before a misspelt option.)
