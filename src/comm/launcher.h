@@ -12,6 +12,9 @@ struct LaunchedWorld {
 
 LaunchedWorld launched_world();
 
+// Whether a launcher started this process, perhaps as the only one.
+bool is_launched();
+
 // Throws ConfigError when there is more than one process, for a command that would only do the same thing several
 // times.
 void refuse_more_than_one_process(const std::string& command);

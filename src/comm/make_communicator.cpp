@@ -8,7 +8,9 @@
 
 #include "comm/coordinator/fusion.h"
 #include "comm/fusion_area.h"
+#include "comm/launcher.h"
 #include "comm/local_communicator.h"
+#include "comm/mpi/mpi_transport.h"
 #include "comm/native/native_transport.h"
 #include "comm/negotiator.h"
 #include "comm/rank_communicator.h"
@@ -44,19 +46,24 @@ int64_t fusion_bytes(const CommOptions& options, const World& world) {
   return rounded_threshold(options.horovod.fusion_mb * kMiB, world.has_equal_nodes() ? world.local_size : 0);
 }
 
+// Both transports take the same settings.
+template <typename TransportOptions>
+TransportOptions transport_options(const CommOptions& options, const std::shared_ptr<NonFiniteLog>& non_finite) {
+  TransportOptions result;
+  result.on_non_finite = [non_finite](const NonFinite& found) { non_finite->add(found); };
+  result.interface = options.interface;
+  result.port_base = static_cast<int>(options.port_base);
+  result.lanes = is_horovod(options) ? 1 : static_cast<int>(options.lanes.value_or(1));
+  result.is_hierarchical = is_horovod(options) ? options.horovod.hierarchical : options.hierarchical != "false";
+  return result;
+}
+
 std::unique_ptr<Transport> make_transport(const CommOptions& options, Bootstrap& bootstrap,
                                           const std::shared_ptr<NonFiniteLog>& non_finite) {
-  NativeOptions native;
-  native.on_non_finite = [non_finite](const NonFinite& found) { non_finite->add(found); };
-  native.interface = options.interface;
-  native.port_base = static_cast<int>(options.port_base);
-  if (is_horovod(options)) {
-    native.is_hierarchical = options.horovod.hierarchical;
-  } else {
-    native.lanes = static_cast<int>(options.lanes.value_or(1));
-    native.is_hierarchical = options.hierarchical != "false";
+  if (options.transport == "mpi") {
+    return make_mpi_transport(bootstrap, transport_options<MpiOptions>(options, non_finite));
   }
-  return make_native_transport(bootstrap, native);
+  return make_native_transport(bootstrap, transport_options<NativeOptions>(options, non_finite));
 }
 
 std::unique_ptr<Negotiator> make_negotiator(const CommOptions& options, const Layout& layout, const World& world,
@@ -92,6 +99,11 @@ int64_t gradient_elements(const CommOptions& options, const Layout& layout, cons
 
 std::unique_ptr<Communicator> make_communicator(const CommOptions& options, const Layout& layout, const World& world,
                                                 Bootstrap& bootstrap, const GradientBuffer& gradients) {
+  if (options.transport == "mpi" && !is_launched()) {
+    throw ConfigError(
+        "comm.transport: mpi needs processes that mpirun or srun starts, and this one was started alone. Start it with "
+        "mpirun (-np 1 will do), or set comm.transport: auto");
+  }
   if (world.size == 1) return std::make_unique<LocalCommunicator>(layout, gradients.data());
   const auto non_finite = std::make_shared<NonFiniteLog>();
   std::unique_ptr<Transport> transport = make_transport(options, bootstrap, non_finite);

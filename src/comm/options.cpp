@@ -1,5 +1,7 @@
 #include "comm/options.h"
 
+#include "comm/start.h"
+
 namespace bertft {
 namespace {
 
@@ -42,12 +44,14 @@ OptionTable comm_option_table(CommOptions& options) {
         .choices = {"aiacc", "horovod"}},
        {.key = "transport",
         .target = &options.transport,
-        .help = "what moves the bytes; auto: native (shared memory inside a node, TCP between nodes)",
-        .choices = {"auto", "native"}},
+        .help = "what moves the bytes; native: shared memory inside a node, TCP between nodes; mpi: the collectives of "
+                "the MPI library, on whatever network it knows; auto: native",
+        .choices = {"auto", "native", "mpi"}},
        {.key = "wire",
         .target = &options.wire,
-        .help = "mode aiacc: number format between nodes (inside a node always fp32); auto: mixed when there are "
-                "several nodes; mixed: fp16 for matrices, fp32 for vectors and blocks that fp16 cannot hold",
+        .help = "mode aiacc: number format between nodes (inside a node fp32, except over mpi on a single node); auto: "
+                "mixed when there are several nodes; mixed: fp16 for matrices, fp32 for vectors and blocks that fp16 "
+                "cannot hold",
         .choices = {"auto", "fp32", "fp16", "bf16", "mixed"}},
        {.key = "hierarchical",
         .target = &options.hierarchical,
@@ -94,7 +98,7 @@ OptionTable comm_option_table(CommOptions& options) {
   for (const char* key : {"unit_mb", "sharded_optimizer", "sparse_embeddings", "timeline", "tune"}) {
     table.not_in_this_build[key] = reason;
   }
-  table.not_in_this_build["transport=mpi"] = "transport native works wherever MPI starts the processes";
+  if (!has_mpi()) table.not_in_this_build["transport=mpi"] = "it was built without MPI; use native";
   table.not_in_this_build["transport=nccl"] = "this build computes on the CPU";
   return table;
 }

@@ -11,6 +11,9 @@ namespace bertft {
 // launcher started several processes and this build has no MPI, and CommError when MPI does not find them.
 std::unique_ptr<Bootstrap> start_bootstrap();
 
+// Whether this build can be several processes.
+bool has_mpi();
+
 // "MPI 3.1 (Open MPI v4.1.4, ...)", or that this build has none; for --version.
 std::string mpi_description();
 

@@ -18,6 +18,8 @@ std::unique_ptr<Bootstrap> start_bootstrap() {
       world.size, world.variable, world.size));
 }
 
+bool has_mpi() { return false; }
+
 std::string mpi_description() { return "none"; }
 
 }  // namespace bertft

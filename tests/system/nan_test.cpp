@@ -39,15 +39,15 @@ void check_is_named(const RunResult& result, int rank, const std::string& counts
   CHECK(result.err.find("), rank " + std::to_string(rank) + " (") != std::string::npos);
 }
 
-TEST_CASE("a gradient with a NaN or an infinite value drops the step on all ranks in both modes") {
-  if (!has_mpirun()) return;
+void check_dropped_step(const std::string& transport) {
   const LongJob job(1);
   for (const std::string mode : {"aiacc", "horovod"}) {
     for (const int ranks : {2, 3}) {
       const std::string kind = ranks == 2 ? "nan" : "inf";
       CAPTURE(mode, ranks, kind);
-      const RunResult result =
-          run_with_fault(fault_text(kind, ranks - 1), ranks, job.arguments("run", {"--overwrite", "--comm=" + mode}));
+      const RunResult result = run_with_fault(
+          fault_text(kind, ranks - 1), ranks,
+          job.arguments("run", {"--overwrite", "--comm=" + mode, "--set", "comm.transport=" + transport}));
       check_is_named(result, ranks - 1, kind == "nan" ? "1 NaN, 0 infinite" : "0 NaN, 1 infinite");
       REQUIRE(result.exit_code == 0);
       const std::vector<Json> first = trace_of(job, "run", 0);
@@ -61,6 +61,16 @@ TEST_CASE("a gradient with a NaN or an infinite value drops the step on all rank
       }
     }
   }
+}
+
+TEST_CASE("a gradient with a NaN or an infinite value drops the step on all ranks in both modes") {
+  if (!has_mpirun()) return;
+  check_dropped_step("native");
+}
+
+TEST_CASE("a gradient with a NaN or an infinite value drops the step on all ranks over MPI, too") {
+  if (!has_mpirun()) return;
+  check_dropped_step("mpi");
 }
 
 TEST_CASE("comm.nan abort and three dropped steps in a row end the run with exit 5 on all ranks") {

@@ -70,10 +70,12 @@ void check_survivors(const LongJob& job, const std::string& run, int ranks, int 
   }
 }
 
-void check_kill(const LongJob& job, const std::string& mode, int ranks, int victim) {
-  CAPTURE(mode, ranks, victim);
+void check_kill(const LongJob& job, const std::string& mode, int ranks, int victim,
+                const std::string& transport = "native") {
+  CAPTURE(mode, ranks, victim, transport);
   const std::string run = "run" + std::to_string(ranks) + std::to_string(victim);
-  RankJob program(ranks_request(ranks, job.arguments(run, {"--comm=" + mode})), marker_of(job, run));
+  const std::vector<std::string> more = {"--comm=" + mode, "--set", "comm.transport=" + transport};
+  RankJob program(ranks_request(ranks, job.arguments(run, more)), marker_of(job, run));
   program.wait_for("step 5/");
   const auto delay_ms = std::random_device()() % 500;
   CAPTURE(delay_ms);
@@ -100,6 +102,14 @@ TEST_CASE("horovod: a killed rank ends the job, and every survivor names it last
   check_kill(job, "horovod", 4, 2);
 }
 
+TEST_CASE("over MPI a killed rank ends the job in both modes, and every survivor names it last") {
+  if (!has_mpirun()) return;
+  const LongJob job(10000);
+  check_kill(job, "aiacc", 2, 0, "mpi");
+  check_kill(job, "horovod", 3, 1, "mpi");
+  check_kill(job, "aiacc", 4, 3, "mpi");
+}
+
 // The compute threads are in an evaluation of many seconds then, and wait for nobody.
 TEST_CASE("survivors that are busy with something long name a killed rank, too") {
   if (!has_mpirun()) return;
@@ -117,11 +127,11 @@ TEST_CASE("survivors that are busy with something long name a killed rank, too")
   check_survivors(job, "run", 2, 1, name_of(1) + " is gone", result.err);
 }
 
-void check_stop(const std::string& mode, int victim) {
-  CAPTURE(mode, victim);
+void check_stop(const std::string& mode, int victim, const std::string& transport = "native") {
+  CAPTURE(mode, victim, transport);
   const LongJob job(10000);
-  const std::vector<std::string> limits = {"--comm=" + mode, "--set", "comm.stall_warn_s=1", "--set",
-                                           "comm.stall_abort_s=3"};
+  const std::vector<std::string> limits = {"--comm=" + mode,       "--set", "comm.stall_warn_s=1",        "--set",
+                                           "comm.stall_abort_s=3", "--set", "comm.transport=" + transport};
   RankJob program(ranks_request(3, job.arguments("run", limits)), marker_of(job, "run"));
   program.wait_for("step 20/");
   program.signal_rank(victim, SIGSTOP);
@@ -145,6 +155,11 @@ TEST_CASE("a rank that stands still is named, first in a warning and then as the
   if (!has_mpirun()) return;
   check_stop("aiacc", 0);
   check_stop("horovod", 2);
+}
+
+TEST_CASE("over MPI a rank that stands still is named, too") {
+  if (!has_mpirun()) return;
+  check_stop("aiacc", 1, "mpi");
 }
 
 TEST_CASE("a rank that stood still for a while goes on to the same bits") {
@@ -232,11 +247,11 @@ TEST_CASE("SIGUSR1 to one of several ranks saves once and the run goes on") {
 TEST_CASE("a rank that fails alone in the middle of training says so on the console, and the others end with it") {
   if (!has_mpirun()) return;
   const LongJob job(1000);
-  for (const std::string mode : {"aiacc", "horovod"}) {
-    CAPTURE(mode);
+  for (const std::string how : {"--comm=aiacc", "--comm=horovod", "--set=comm.transport=mpi"}) {
+    CAPTURE(how);
     fs::remove(job.path("run.trace.0001"));
     fs::create_symlink("/dev/full", job.path("run.trace.0001"));
-    const RunResult result = run_ranks(3, job.arguments("run", {"--overwrite", "--comm=" + mode}));
+    const RunResult result = run_ranks(3, job.arguments("run", {"--overwrite", how}));
     CAPTURE(result.err);
     CHECK(result.exit_code == 6);
     const std::string cause = "--trace: cannot write " + job.path("run.trace.0001");

@@ -51,6 +51,8 @@ RunRequest ranks_request(const std::vector<std::vector<std::string>>& arguments_
   return request_of(std::move(all));
 }
 
+std::string funneled_mpi() { return BERTFT_FUNNELED_MPI; }
+
 RunResult run_ranks(int ranks, const std::vector<std::string>& arguments) {
   return run_program("mpirun", ranks_request(ranks, arguments));
 }

@@ -39,6 +39,9 @@ class RankJob {
   const std::string marker_;
 };
 
+// A library to preload, with which MPI gives MPI_THREAD_FUNNELED at most.
+std::string funneled_mpi();
+
 RunResult run_ranks(int ranks, const std::vector<std::string>& arguments);
 
 }  // namespace bertft::test

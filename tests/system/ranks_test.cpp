@@ -51,32 +51,96 @@ void check_ranks_agree(const std::vector<std::vector<Json>>& traces, const std::
   }
 }
 
+// Trains over `transport` in both modes; all have the losses of `single` and the same parameters. Returns their hash.
+Json check_training(const LongJob& job, const std::vector<Json>& single, const std::string& transport, int ranks) {
+  Json hash;
+  for (const std::string mode : {"aiacc", "horovod"}) {
+    CAPTURE(transport, ranks, mode);
+    const std::string run = mode + std::to_string(ranks);
+    const std::vector<std::string> more = {"--overwrite", "--comm=" + mode, "--set", "comm.transport=" + transport};
+    const RunResult result = run_ranks(ranks, job.arguments(run, more));
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    const auto traces = traces_of(job, run, ranks);
+    check_ranks_agree(traces, single);
+    for (size_t i = 0; i < single.size(); ++i) {
+      REQUIRE(std::abs(traces[0][i]["loss"].get<double>() - single[i]["loss"].get<double>()) <= kStepLoss);
+      const double norm = single[i]["grad_norm"];
+      REQUIRE(std::abs(traces[0][i]["grad_norm"].get<double>() - norm) <= kStepLoss * norm);
+    }
+    if (mode == "horovod") CHECK(traces[0].back()["parameter_hash"] == hash);
+    hash = traces[0].back()["parameter_hash"];
+    CHECK(std::filesystem::exists(job.path(run + "/logs/rank_000" + std::to_string(ranks - 1) + ".log")));
+  }
+  return hash;
+}
+
 // Batches of 4 rows and a last one of 2: with 3 and 4 ranks some have no row at all.
-TEST_CASE("several ranks train the same model in both modes as one process") {
+TEST_CASE("several ranks train the same model in both modes and over both transports as one process") {
   if (!has_mpirun()) return;
   const LongJob job(4);
   REQUIRE(job.train("single").exit_code == 0);
   const std::vector<Json> single = lines_of(job.path("single.trace"));
+  REQUIRE(single.size() == 20);
   for (const int ranks : {2, 3, 4}) {
-    std::vector<Json> hashes;
-    for (const std::string mode : {"aiacc", "horovod"}) {
-      CAPTURE(ranks, mode);
-      const std::string run = mode + std::to_string(ranks);
-      const RunResult result = run_ranks(ranks, job.arguments(run, {"--comm=" + mode}));
-      CAPTURE(result.err);
-      REQUIRE(result.exit_code == 0);
-      const auto traces = traces_of(job, run, ranks);
-      check_ranks_agree(traces, single);
-      for (size_t i = 0; i < single.size(); ++i) {
-        REQUIRE(std::abs(traces[0][i]["loss"].get<double>() - single[i]["loss"].get<double>()) <= kStepLoss);
-        const double norm = single[i]["grad_norm"];
-        REQUIRE(std::abs(traces[0][i]["grad_norm"].get<double>() - norm) <= kStepLoss * norm);
-      }
-      hashes.push_back(traces[0].back()["parameter_hash"]);
-      CHECK(std::filesystem::exists(job.path(run + "/logs/rank_000" + std::to_string(ranks - 1) + ".log")));
-    }
-    CHECK(hashes[0] == hashes[1]);
+    const Json native = check_training(job, single, "native", ranks);
+    CHECK(check_training(job, single, "mpi", ranks) == native);
   }
+}
+
+TEST_CASE("over MPI 16-bit wires and several lanes leave all ranks with the same parameters") {
+  if (!has_mpirun()) return;
+  const LongJob job(2);
+  REQUIRE(job.train("single").exit_code == 0);
+  const std::vector<Json> single = lines_of(job.path("single.trace"));
+  for (const std::string wire : {"fp16", "bf16", "mixed"}) {
+    CAPTURE(wire);
+    const RunResult result = run_ranks(3, job.arguments("run", {"--overwrite", "--set", "comm.transport=mpi", "--set",
+                                                                "comm.wire=" + wire, "--set", "comm.lanes=3"}));
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    CHECK(result.err.find("mpi: 3 rank(s) on 1 node(s), ") != std::string::npos);
+    const auto traces = traces_of(job, "run", 3);
+    check_ranks_agree(traces, single);
+    // What the wire rounds off shows, and is small.
+    CHECK(traces[0].back()["parameter_hash"] != single.back()["parameter_hash"]);
+    CHECK(std::abs(traces[0].back()["loss"].get<double>() - single.back()["loss"].get<double>()) < 0.05);
+  }
+}
+
+TEST_CASE("the transport mpi is for processes that a launcher starts, of which one will do") {
+  if (!has_mpirun()) return;
+  const LongJob job(1);
+  const std::vector<std::string> over_mpi = {"--set", "comm.transport=mpi"};
+  const RunResult alone = job.train("run", over_mpi);
+  CAPTURE(alone.err);
+  CHECK(alone.exit_code == 2);
+  CHECK(alone.err.find("comm.transport: mpi needs processes that mpirun or srun starts") != std::string::npos);
+  REQUIRE(job.train("single").exit_code == 0);
+  const RunResult one = run_ranks(1, job.arguments("run", over_mpi));
+  CAPTURE(one.err);
+  REQUIRE(one.exit_code == 0);
+  CHECK(read_file(job.path("run.trace")) == read_file(job.path("single.trace")));
+}
+
+TEST_CASE("an MPI that allows calls from one thread only is refused for mpi, and enough for native") {
+  if (!has_mpirun()) return;
+  const LongJob job(1);
+  const auto run = [&](const std::string& transport) {
+    RunRequest request =
+        ranks_request(2, job.arguments("run", {"--overwrite", "--set", "comm.transport=" + transport}));
+    request.environment.emplace_back("LD_PRELOAD", funneled_mpi());
+    return run_program("mpirun", request);
+  };
+  const RunResult mpi = run("mpi");
+  CAPTURE(mpi.err);
+  CHECK(mpi.exit_code == 4);
+  CHECK(mpi.err.find("comm.transport: mpi needs MPI_THREAD_MULTIPLE, and this MPI gives MPI_THREAD_FUNNELED") !=
+        std::string::npos);
+  CHECK(mpi.err.find("comm.transport: native") != std::string::npos);
+  const RunResult native = run("native");
+  CAPTURE(native.err);
+  CHECK(native.exit_code == 0);
 }
 
 TEST_CASE("scores and predictions of several ranks are those of one process with the same model") {

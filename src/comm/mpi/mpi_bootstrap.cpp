@@ -3,24 +3,15 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <array>
 #include <climits>
 #include <numeric>
 
+#include "comm/mpi/mpi_calls.h"
 #include "core/error.h"
 
 namespace bertft {
-namespace {
 
-void require(int code, const char* what) {
-  if (code == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  throw CommError(fmt::format("MPI: {} failed: {}", what, std::string(text.data(), static_cast<size_t>(length))));
-}
-
-}  // namespace
+using mpi::require;
 
 std::unique_ptr<MpiBootstrap> MpiBootstrap::start(int expected_size) {
   int provided = MPI_THREAD_SINGLE;
@@ -35,9 +26,9 @@ std::unique_ptr<MpiBootstrap> MpiBootstrap::start(int expected_size) {
         "of the MPI that this program was built with, or with srun --mpi=pmix",
         expected_size, bootstrap->size_));
   }
-  if (provided < MPI_THREAD_MULTIPLE) {
-    throw CommError("MPI gives no MPI_THREAD_MULTIPLE, which the communicator needs. Use another build of MPI");
-  }
+  // The bootstrap calls MPI from the main thread alone; whoever needs more asks for it (comm/mpi/mpi_transport).
+  mpi::require_thread_level(provided, MPI_THREAD_FUNNELED, "a process with several threads",
+                            "Use a build of MPI with support for threads");
   return bootstrap;
 }
 

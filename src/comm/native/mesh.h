@@ -14,10 +14,12 @@
 namespace bertft::native {
 
 struct MeshOptions {
-  int lanes = 1;
+  int lanes = 1;  // 0: control connections alone, for a transport that moves data by other means
   bool is_hierarchical = true;
   std::string interface;  // see choose_interfaces(); only looked at when there are several nodes
-  int port_base = 0;      // 0: free ports; else rank r of a node listens on port_base + r (lanes + 2) + channel
+  // 0: free ports; else rank r of a node listens on port_base + r (lanes + 2) + channel; without lanes on port_base +
+  // r.
+  int port_base = 0;
   double connect_timeout_s = 30.0;  // until all connections stand
 };
 

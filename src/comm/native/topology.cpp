@@ -65,7 +65,7 @@ std::vector<Link> tcp_links(const Topology& topology, int lanes, bool is_hierarc
     for (int lane = 0; lane < lanes && (is_rail || !is_hierarchical); ++lane) {
       links.push_back({peer, 1 + lane});
     }
-    if (place == 0 && topology.local_rank == 0) links.push_back({peer, lanes + 1});
+    if (lanes > 0 && place == 0 && topology.local_rank == 0) links.push_back({peer, lanes + 1});
   }
   std::sort(links.begin(), links.end());
   return links;

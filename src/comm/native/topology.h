@@ -46,7 +46,7 @@ struct Link {
 
 // Those of this rank, ascending. Hierarchical: each lane connects the ranks with the same local rank (below
 // local_slices); flat: all ranks of different nodes. Control connects all ranks of different nodes, collectives
-// leaders.
+// leaders. Without lanes control alone.
 std::vector<Link> tcp_links(const Topology& topology, int lanes, bool is_hierarchical);
 
 }  // namespace bertft::native

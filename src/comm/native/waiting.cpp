@@ -11,7 +11,8 @@ std::string late_text(const TransportWait& wait, double seconds, const Topology&
   }
   const std::string place = wait.lane < 0 ? "a collective operation"
                                           : fmt::format("lane {}, step {}, unit {}", wait.lane, wait.step, wait.unit);
-  return fmt::format("{}: waited {:g} s for {} of {}", place, seconds, wait.what, ranks);
+  if (!ranks.empty()) ranks = " of " + ranks;
+  return fmt::format("{}: waited {:g} s for {}{}", place, seconds, wait.what, ranks);
 }
 
 }  // namespace bertft::native

@@ -59,6 +59,26 @@ TEST_CASE("The world's size is what the launcher says") {
   }
 }
 
+TEST_CASE("A process that a launcher started alone is told from one that nobody launched") {
+  struct Case {
+    Variables variables;
+    bool is_launched;
+  };
+  const std::vector<Case> cases = {
+      {{}, false},
+      {{{"OMPI_COMM_WORLD_SIZE", "1"}}, true},
+      {{{"PMIX_SIZE", "3"}}, true},
+      {{{"WORLD_SIZE", ""}}, false},
+      {{{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}}, true},
+      {{{"SLURM_STEP_NUM_TASKS", "1"}}, false},
+  };
+  for (const Case& c : cases) {
+    const auto scopes = environment(c.variables);
+    INFO((c.variables.empty() ? "nothing set" : c.variables.begin()->first));
+    REQUIRE(is_launched() == c.is_launched);
+  }
+}
+
 TEST_CASE("More than one process is refused with what to do") {
   {
     const auto scopes = environment({{"OMPI_COMM_WORLD_SIZE", "4"}});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "comm/start.h"
 #include "core/error.h"
 #include "tests/support/errors.h"
 
@@ -35,6 +36,15 @@ TEST_CASE("Defaults are those of Horovod 0.28 where the options are its own") {
   CHECK(option_value_text(option_of(table, "horovod.fusion_mb")) == "128");
   CHECK(option_value_text(option_of(table, "horovod.cache_capacity")) == "1024");
   CHECK(option_value_text(option_of(table, "lanes")) == "auto");
+}
+
+TEST_CASE("The transport over MPI can be chosen where the build has MPI, and is refused by name where not") {
+  CommOptions options;
+  const OptionTable table = comm_option_table(options);
+  REQUIRE(options.transport == "auto");
+  set_option(option_of(table, "transport"), {"mpi"}, "--set", "comm.transport");
+  REQUIRE(options.transport == "mpi");
+  REQUIRE(table.not_in_this_build.count("transport=mpi") == (has_mpi() ? 0 : 1));
 }
 
 TEST_CASE("Keys of the design that are not built are refused with a reason") {

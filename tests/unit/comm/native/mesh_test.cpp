@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <future>
 #include <memory>
 #include <thread>
@@ -173,6 +174,25 @@ TEST_CASE("Only control connections between nodes are watched for silence") {
     REQUIRE(one.keepalive == 0);
     REQUIRE(one.timeout_ms == 0);
   }
+}
+
+TEST_CASE("Without lanes each rank listens on one port, and all control connections stand") {
+  const int base = free_ports(2);
+  const std::vector<std::string> nodes = {"a", "b", "b"};
+  std::vector<size_t> control(3), data(3);
+  const auto errors = test::run_ranks(3, [&](Bootstrap& bootstrap) {
+    const auto rank = static_cast<size_t>(bootstrap.rank());
+    native::MeshOptions options = loopback(bootstrap.rank() == 0 ? 0 : base);  // all on one machine: ports must differ
+    options.lanes = 0;
+    const native::Mesh mesh = native::connect_mesh(bootstrap, nodes[rank], options);
+    control[rank] = static_cast<size_t>(
+        std::count_if(mesh.control.begin(), mesh.control.end(), [](const Fd& one) { return static_cast<bool>(one); }));
+    data[rank] = mesh.data.size();
+    bootstrap.barrier();
+  });
+  REQUIRE(errors == std::vector<std::string>(3));
+  REQUIRE(control == std::vector<size_t>(3, 2));
+  REQUIRE(data == std::vector<size_t>(3));
 }
 
 TEST_CASE("Two jobs on one machine at the same time stay apart") {

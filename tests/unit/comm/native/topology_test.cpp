@@ -60,6 +60,16 @@ TEST_CASE("Links are symmetric and no more than the topology needs") {
   }
 }
 
+TEST_CASE("Without lanes ranks of different nodes have their control connections alone") {
+  for (int rank = 0; rank < 4; ++rank) {
+    for (const bool is_hierarchical : {true, false}) {
+      const auto links = native::tcp_links(native::make_topology(rank, {"a", "a", "b", "c"}), 0, is_hierarchical);
+      REQUIRE(links.size() == (rank < 2 ? 2 : 3));
+      for (const Link& link : links) REQUIRE(link.channel == 0);
+    }
+  }
+}
+
 TEST_CASE("Headers have the bytes that the documentation shows") {
   const uint64_t job = 0x0807060504030201;
   native::SumHeader sum;

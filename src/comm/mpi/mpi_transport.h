@@ -1,0 +1,31 @@
+// The transport over the MPI library's own collectives, so on whatever fabric it supports. Sums are owner-computed in
+// the order of the native transport, so at fp32 wire both give the same bits; docs/communicator-transports.md has what
+// is guaranteed and what it costs. Small messages, and the news of a dead peer, go over the connections of comm/native,
+// since MPI has neither. No type of MPI appears here.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "comm/bootstrap.h"
+#include "comm/transport.h"
+
+namespace bertft {
+
+struct MpiOptions {
+  std::string node;  // see NativeOptions, as all but the next two
+  int lanes = 1;     // each with communicators of its own
+  bool is_hierarchical = true;
+  std::string interface;
+  int port_base = 0;
+  double connect_timeout_s = 30.0;
+  double wait_limit_s = 0.0;
+  std::function<void(const NonFinite&)> on_non_finite;
+};
+
+// Collective. REQUIRES that `bootstrap` is MPI's. Throws CommError when the ranks cannot be connected or MPI allows no
+// calls from several threads, ConfigError in a build without MPI.
+std::unique_ptr<Transport> make_mpi_transport(Bootstrap& bootstrap, const MpiOptions& options);
+
+}  // namespace bertft
