@@ -43,6 +43,10 @@ class Communicator {
 
   // Where the sums of a finished step stand, in the form of the gradient buffer: often that buffer itself. To be read.
   virtual const void* sums() const = 0;
+  // Before step_begin(), for that step: the rows of the lookup table `entry` of the layout that gradients may use on
+  // any rank, ascending, each once; the same on all ranks. All other rows are zero on every rank. Rows may then travel
+  // alone, and the whole table must be written when its first unit is marked ready. Without it any row may be used.
+  virtual void set_used_rows(int /*entry*/, const std::vector<int32_t>& /*rows*/) {}
   // One optimizer step: units of the gradient buffer are announced as backward finishes them (each exactly once, in any
   // order) and finish() returns when all of them hold the sum over the ranks.
   virtual void step_begin(int64_t step) = 0;

@@ -31,6 +31,11 @@ WireType wire_of(const std::string& name) {
   throw InternalError("a wire type that the options do not have: " + name);
 }
 
+SparseRule sparse_rule_of(const CommOptions& options) {
+  if (is_horovod(options) || options.sparse_embeddings == "false") return SparseRule::kNever;
+  return options.sparse_embeddings == "true" ? SparseRule::kAnyUnused : SparseRule::kUpToHalf;
+}
+
 // A number that only this job has.
 uint64_t job_number(Bootstrap& bootstrap) {
   std::random_device device;
@@ -110,6 +115,7 @@ std::unique_ptr<Communicator> make_communicator(const CommOptions& options, cons
   const RankCommunicatorSettings settings{.wire = wire_of(resolved_wire(options, world)),
                                           .sums_in_control_thread = is_horovod(options),
                                           .fuses_by_copy = is_horovod(options),
+                                          .sparse_rows = sparse_rule_of(options),
                                           .stall = {options.stall_warn_s, options.stall_abort_s},
                                           .end_process = end_process};
   return std::make_unique<RankCommunicator>(world, std::move(transport),

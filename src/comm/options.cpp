@@ -68,6 +68,12 @@ OptionTable comm_option_table(CommOptions& options) {
         .help = "mode aiacc: bitvector (bits of readiness each step) or static (after three steps in the same order "
                 "that order is kept, without messages); auto: bitvector",
         .choices = {"auto", "bitvector", "static"}},
+       {.key = "sparse_embeddings",
+        .target = &options.sparse_embeddings,
+        .help =
+            "mode aiacc: of the gradient of the word embeddings only the rows are sent that any rank's texts of the "
+            "step use: true (whenever there are others), false (never), auto (when they are at most half of all)",
+        .choices = {"auto", "true", "false"}},
        {.key = "nan",
         .target = &options.nan,
         .help =
@@ -95,7 +101,7 @@ OptionTable comm_option_table(CommOptions& options) {
         .max = 65000}}};
   add_horovod(table.options, options.horovod);
   const std::string reason = "the communicator of this build does without";
-  for (const char* key : {"unit_mb", "sharded_optimizer", "sparse_embeddings", "timeline", "tune"}) {
+  for (const char* key : {"unit_mb", "sharded_optimizer", "timeline", "tune"}) {
     table.not_in_this_build[key] = reason;
   }
   if (!has_mpi()) table.not_in_this_build["transport=mpi"] = "it was built without MPI; use native";

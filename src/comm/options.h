@@ -24,6 +24,7 @@ struct CommOptions {
   std::string hierarchical = "auto";
   AutoInt lanes;
   std::string negotiate = "auto";
+  std::string sparse_embeddings = "auto";
   std::string nan = "skip";
   double stall_warn_s = 5.0;
   double stall_abort_s = 120.0;

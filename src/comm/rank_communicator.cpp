@@ -65,9 +65,13 @@ RankCommunicator::RankCommunicator(World world, std::unique_ptr<Transport> trans
       layout_(layout),
       settings_(settings),
       fusion_(layout, gradients),
+      rows_(layout, gradients, settings.sparse_rows),
       non_finite_(std::move(non_finite)),
+      gradients_(gradients.data()),
       stall_(world_, settings.stall) {
-  non_finite_->set_origin([this](int64_t index) { return fusion_.origin_of(index); });
+  check(settings_.sparse_rows == SparseRule::kNever || !settings_.fuses_by_copy,
+        "rows of tables do not travel through the fusion area");
+  non_finite_->set_origin([this](int64_t index) { return rows_.origin_of(fusion_.origin_of(index)); });
   const void* results = transport_->attach(gradients, WireMap(layout));
   sums_ = settings_.fuses_by_copy ? gradients.data() : results;
   results_ = results;
@@ -85,8 +89,9 @@ RankCommunicator::~RankCommunicator() {
 
 std::string RankCommunicator::description() const {
   const char* mode = settings_.sums_in_control_thread ? "horovod" : "aiacc";
-  return fmt::format("{} ranks on {} node{}, comm {}, {}, wire {}", world_.size, world_.nodes,
-                     world_.nodes == 1 ? "" : "s", mode, transport_->description(), wire_type_name(settings_.wire));
+  return fmt::format("{} ranks on {} node{}, comm {}, {}, wire {}, {}", world_.size, world_.nodes,
+                     world_.nodes == 1 ? "" : "s", mode, transport_->description(), wire_type_name(settings_.wire),
+                     rows_.description());
 }
 
 void RankCommunicator::step_begin(int64_t step) {
@@ -101,6 +106,7 @@ void RankCommunicator::step_begin(int64_t step) {
 }
 
 void RankCommunicator::mark_ready(int unit) {
+  rows_.before_leaving(unit);
   const std::lock_guard lock(mutex_);
   require_intact();
   negotiator_->mark_ready(unit);
@@ -110,11 +116,29 @@ void RankCommunicator::mark_ready(int unit) {
 void RankCommunicator::finish() {
   const Timer waited;
   const Waiting here(*this);
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !failure_.empty() || (units_left_ == 0 && negotiator_->is_step_done()); });
-  require_intact();
-  negotiator_->step_end();
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !failure_.empty() || (units_left_ == 0 && negotiator_->is_step_done()); });
+    require_intact();
+    negotiator_->step_end();
+  }
+  restore_rows();
+  const std::lock_guard lock(mutex_);
   counters_.exposed_s += waited.seconds();
+}
+
+// A result that several ranks read is written by the first of them; the next sums come after all have read it.
+void RankCommunicator::restore_rows() {
+  if (rows_.is_compact()) {
+    if (results_ == gradients_) {
+      rows_.restore();
+    } else {
+      if (transport_->local_rank() == 0) rows_.restore_in(static_cast<std::byte*>(const_cast<void*>(results_)));
+      rows_.clear_block();
+      transport_->node_barrier();
+    }
+  }
+  rows_.end_step();
 }
 
 // Sends what the controller wants sent and hands agreed rounds on. Under mutex_, so that both keep their order.
@@ -224,11 +248,6 @@ void RankCommunicator::sum_is_done(const Sum& sum, uint32_t word) {
   units_left_ -= static_cast<int>(sum.units.size());
   if (--sums_on_way_ == 0) counters_.total_s += now_s() - on_way_since_s_;
   flush();
-}
-
-ElementRange RankCommunicator::range_of(int unit) const {
-  const LayoutUnit& range = layout_.units[static_cast<size_t>(unit)];
-  return {range.begin, range.end};
 }
 
 void RankCommunicator::fail(const std::string& cause) {

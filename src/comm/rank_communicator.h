@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "comm/communicator.h"
+#include "comm/compact_rows.h"
 #include "comm/fusion_area.h"
 #include "comm/gradient_buffer.h"
 #include "comm/negotiator.h"
@@ -29,6 +30,7 @@ struct RankCommunicatorSettings {
   WireType wire = WireType::kFp32;
   bool sums_in_control_thread = false;  // one group after the other between two cycles, as Horovod's only thread does
   bool fuses_by_copy = false;           // groups of several units travel through the fusion area
+  SparseRule sparse_rows = SparseRule::kNever;  // not together with fuses_by_copy
   StallSettings stall = {};
   // Called with the cause, on a thread of its own, when a peer is lost and the compute thread has not taken notice for
   // a while: it is busy, and the launcher is about to kill this process. Not expected to return.
@@ -52,6 +54,7 @@ class RankCommunicator final : public Communicator {
   std::string description() const override;
 
   const void* sums() const override { return sums_; }
+  void set_used_rows(int entry, const std::vector<int32_t>& rows) override { rows_.set_rows(entry, rows); }
   void step_begin(int64_t step) override;
   void mark_ready(int unit) override;
   void finish() override;
@@ -79,7 +82,8 @@ class RankCommunicator final : public Communicator {
   void make_pending_sums();
   uint32_t reduce(int lane, ElementRange range, const Sum& sum, uint32_t flags);
   void sum_is_done(const Sum& sum, uint32_t word);
-  ElementRange range_of(int unit) const;
+  ElementRange range_of(int unit) const { return rows_.range_of(unit); }
+  void restore_rows();
   void fail(const std::string& cause);
   void require_intact() const;
   class Waiting;
@@ -96,7 +100,9 @@ class RankCommunicator final : public Communicator {
   const Layout& layout_;
   const RankCommunicatorSettings settings_;
   FusionArea fusion_;
+  CompactRows rows_;  // changed between steps and before the first unit of the table leaves
   std::shared_ptr<NonFiniteLog> non_finite_;
+  const void* gradients_;
   const void* results_ = nullptr;  // where the transport leaves sums
   const void* sums_ = nullptr;     // where this object does
   const Timer clock_;

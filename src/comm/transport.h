@@ -75,8 +75,9 @@ class Transport {
   virtual std::string description() const = 0;  // for the start-up table
 
   // Collective, once, before the first job: `buffer` is what all_reduce() sums; it outlives the transport. Returns
-  // where the sums stand afterwards: buffer.data(), or the result that the ranks of a node share (read it, never write
-  // it). Throws CommError when the ranks' buffers differ in size.
+  // where the sums stand afterwards: buffer.data(), or the result that the ranks of a node share (to be read; between
+  // two steps the first of them may write it, before a node_barrier()). Throws CommError when the ranks' buffers differ
+  // in size.
   virtual const void* attach(const GradientBuffer& buffer, WireMap map) = 0;
 
   virtual int lanes() const = 0;
@@ -96,6 +97,8 @@ class Transport {
   // The byte strings of all ranks, in rank order.
   virtual std::vector<std::string> all_gather(const std::string& mine) = 0;
   virtual void barrier() = 0;
+  // Of the ranks that share a result, if there is one.
+  virtual void node_barrier() { barrier(); }
 
   // Small messages of the controllers, in order between any two ranks. send() never waits for the receiver; `to` may be
   // this rank itself. receive() waits at most `timeout_s` (< 0: as long as it takes).

@@ -19,6 +19,8 @@ class GradientLedger {
 
   // Once per use, while the model is built. `entries` index layout.entries; uses of frozen ones are never waited for.
   void declare_use(const std::vector<int>& entries);
+  // How often `entry` was declared; more than once when it is tied.
+  int uses(int entry) const { return uses_.at(static_cast<size_t>(entry)); }
 
   // `listener` is called on the thread of backward, right after the last write to a unit, once per unit and step.
   void on_unit_ready(std::function<void(int unit)> listener) { listener_ = std::move(listener); }

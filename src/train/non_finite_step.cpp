@@ -108,13 +108,25 @@ std::optional<GradientFault> GradientFault::wanted(const Layout& layout, const W
     const LayoutUnit& range = layout.units[static_cast<size_t>(unit)];
     if (entry.offset + index >= range.begin && entry.offset + index < range.end) fault.unit_ = unit;
   }
+  if (entry.spec.is_lookup_table) {
+    fault.unit_ = entry.first_unit;  // with it its rows may move
+    fault.table_row_ = index / entry.spec.shape.back();
+  }
   log::warn(fmt::format("BERTFT_FAULT: rank {} gets one {} in the gradient of {} in step {}, as asked for", rank,
                         asked->kind, name, fault.step_));
   return fault;
 }
 
-void GradientFault::strike(int64_t step, int unit, const at::Tensor& gradients) const {
+void GradientFault::strike(int64_t step, int unit, const at::Tensor& gradients,
+                           const std::vector<int32_t>& used_rows) const {
   if (index_ < 0 || step < step_ || step >= step_ + steps_ || unit != unit_) return;
+  if (table_row_ >= 0 && !std::binary_search(used_rows.begin(), used_rows.end(), table_row_)) {
+    log::warn(
+        fmt::format("BERTFT_FAULT: no text of this rank in step {} uses row {} of the table, so there is no "
+                    "gradient to spoil. Take an index in the row of a token that all texts have, such as [CLS]",
+                    step, table_row_));
+    return;
+  }
   gradients.narrow(0, index_, 1).fill_(value_);
 }
 

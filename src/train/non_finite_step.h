@@ -27,14 +27,16 @@ class GradientFault {
   // the index or the rank is not there.
   static std::optional<GradientFault> wanted(const Layout& layout, const World& world);
 
-  // Whether this rank spoils this unit in this step; then writes the value into `gradients`.
-  void strike(int64_t step, int unit, const at::Tensor& gradients) const;
+  // Whether this rank spoils this unit in this step; then writes the value into `gradients`. Of a lookup table only the
+  // `used_rows` have a gradient: says so when the index lies in none of them.
+  void strike(int64_t step, int unit, const at::Tensor& gradients, const std::vector<int32_t>& used_rows) const;
 
  private:
   int64_t step_ = 0;   // the first one
   int64_t steps_ = 1;  // in a row
   int64_t index_ = 0;  // in the flat buffer; -1 on other ranks
   int unit_ = 0;
+  int64_t table_row_ = -1;  // of a lookup table
   double value_ = 0.0;
 };
 

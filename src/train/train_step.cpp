@@ -22,6 +22,16 @@ namespace {
 
 constexpr size_t kNamedParameters = 3;  // of those whose gradient is not finite
 
+// The word table, if it is trained and looked up only: a tied table has gradients in all its rows.
+int find_word_table(ParameterStore& store) {
+  const std::vector<LayoutEntry>& entries = store.layout().entries;
+  for (size_t e = 0; e < entries.size(); ++e) {
+    const bool is_table = entries[e].spec.is_lookup_table && entries[e].spec.is_trainable;
+    if (is_table && store.ledger().uses(static_cast<int>(e)) == 1) return static_cast<int>(e);
+  }
+  return -1;
+}
+
 }  // namespace
 
 TrainStep::TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sampler, Communicator& communicator,
@@ -33,9 +43,10 @@ TrainStep::TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sample
       optimizer_(optimizer),
       world_(world),
       settings_(settings),
-      fault_(GradientFault::wanted(model.store().layout(), world)) {
+      fault_(GradientFault::wanted(model.store().layout(), world)),
+      word_table_(find_word_table(model.store())) {
   model_.store().ledger().on_unit_ready([this](int unit) {
-    if (fault_) fault_->strike(step_, unit, model_.store().gradients());
+    if (fault_) fault_->strike(step_, unit, model_.store().gradients(), model_.store().touched_word_rows().rows);
     communicator_.mark_ready(unit);
   });
 }
@@ -52,13 +63,19 @@ StepResult TrainStep::run(int64_t step, double lr, const std::function<void(cons
   // 2. Forward and backward; units leave as they are completed.
   ParameterStore& store = model_.store();
   step_ = step;
+  const bool has_word_rows = communicator_.size() > 1 && word_table_ >= 0;
+  std::vector<int32_t> word_rows;
+  if (has_word_rows) {
+    word_rows = word_rows_of(result.batch);
+    communicator_.set_used_rows(word_table_, word_rows);
+  }
   communicator_.step_begin(step);
   store.ledger().begin_step();
   accumulate(result);
   store.finish_gradients();
   communicator_.finish();
+  if (has_word_rows) note_word_rows_of_all_ranks(std::move(word_rows));
   if (communicator_.size() > 1) {
-    note_word_rows_of_all_ranks(result.batch);
     result.loss =
         sum_over_ranks([this](const std::string& mine) { return communicator_.all_gather(mine); }, result.loss);
   }
@@ -81,15 +98,25 @@ StepResult TrainStep::run(int64_t step, double lr, const std::function<void(cons
   return result;
 }
 
-// Sums may stand where this rank's gradients did: rows of the word table that only others used are not zero then.
-void TrainStep::note_word_rows_of_all_ranks(const GlobalBatch& batch) {
-  std::vector<int32_t>& rows = model_.store().touched_word_rows().rows;
+// Rows of the word table that the batch uses on any rank, ascending, each once. Each rank has all texts, so nobody has
+// to tell another.
+std::vector<int32_t> TrainStep::word_rows_of(const GlobalBatch& batch) const {
+  std::vector<int32_t> rows;
   for (const int64_t row : batch.rows) {
     const std::span<const int32_t> ids = dataset_.ids(row);
     rows.insert(rows.end(), ids.begin(), ids.end());
   }
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
+
+// Sums may stand where this rank's gradients did: rows of the word table that only others used are not zero then.
+void TrainStep::note_word_rows_of_all_ranks(std::vector<int32_t> rows) {
+  std::vector<int32_t>& touched = model_.store().touched_word_rows().rows;
+  check(std::includes(rows.begin(), rows.end(), touched.begin(), touched.end()),
+        "a rank's texts use no other words than those of the whole batch");
+  touched = std::move(rows);
 }
 
 // [trainable_total], the gradient of the step summed over the ranks.

@@ -51,7 +51,8 @@ class TrainStep {
 
  private:
   void accumulate(StepResult& result);
-  void note_word_rows_of_all_ranks(const GlobalBatch& batch);
+  std::vector<int32_t> word_rows_of(const GlobalBatch& batch) const;
+  void note_word_rows_of_all_ranks(std::vector<int32_t> rows);
   at::Tensor sums() const;
   bool judge_non_finite(StepResult& result);
 
@@ -63,6 +64,7 @@ class TrainStep {
   const World& world_;
   StepSettings settings_;
   std::optional<GradientFault> fault_;
+  int word_table_ = -1;  // its entry of the layout, when rows that no text uses have no gradient
   bool keeps_logits_ = false;
   int64_t step_ = 0;  // under way
 };

@@ -47,6 +47,11 @@ std::vector<std::string> NativeTransport::all_gather(const std::string& mine) {
 
 void NativeTransport::barrier() { all_gather(""); }
 
+void NativeTransport::node_barrier() {
+  failure_.throw_if_set();
+  node_collectives_->all_gather("");
+}
+
 // The nodes form a chain that begins at the root's: each leader passes every piece on as soon as it has it.
 void NativeTransport::broadcast(void* data, size_t bytes, int root) {
   failure_.throw_if_set();

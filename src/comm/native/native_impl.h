@@ -44,6 +44,7 @@ class NativeTransport final : public Transport {
   void broadcast(void* data, size_t bytes, int root) override;
   std::vector<std::string> all_gather(const std::string& mine) override;
   void barrier() override;
+  void node_barrier() override;
 
   void send(int to, std::string_view bytes) override { control_->send(to, bytes); }
   std::optional<ControlMessage> receive(double timeout_s) override { return control_->receive(timeout_s); }
