@@ -106,7 +106,8 @@ class TrainCommand final : public Command {
       if (saved) adopt_saved_run(saved->state, config);
       check_paths(config, run_dir);
     });
-    const auto build = [&] { job.emplace(build_training_job(config, world_, verifies_data_)); };
+    const ComputeSettings compute = prepare_compute(config.run, world_, gather());
+    const auto build = [&] { job.emplace(build_training_job(config, world_, compute, verifies_data_)); };
     together([&] {
       if (world_.local_rank == 0) build();
     });  // reads the data and fills the cache of the node
@@ -127,10 +128,11 @@ class TrainCommand final : public Command {
     return train(*job, run_dir, owner ? &*owner : nullptr, std::move(state));
   }
 
-  void together(const std::function<void()>& work) {
-    all_or_none(
-        world_, [this](const std::string& mine) { return bootstrap_->all_gather(mine); }, work);
+  GatherTexts gather() {
+    return [this](const std::string& mine) { return bootstrap_->all_gather(mine); };
   }
+
+  void together(const std::function<void()>& work) { all_or_none(world_, gather(), work); }
 
   // A rank that fails alone tells the others why before it ends.
   int train(TrainingJob& job, const RunDir& run_dir, RunOwner* owner, TrainState state) {

@@ -1,5 +1,6 @@
 #include "core/cpu_features.h"
 
+#include <atomic>
 #include <cstdlib>
 
 #include "core/error.h"
@@ -32,11 +33,29 @@ InstructionSet choose() {
   throw ConfigError(std::string("BERTFT_INSTRUCTION_SET=") + wanted + ": known are scalar, avx2, avx512");
 }
 
+// What kernels were chosen by; kOpen until something asked for it. Threads ask, too.
+constexpr int kOpen = -1;
+std::atomic<int> used_level{kOpen};
+
 }  // namespace
 
+InstructionSet offered_instruction_set() {
+  static const InstructionSet offered = choose();
+  return offered;
+}
+
 InstructionSet instruction_set() {
-  static const InstructionSet chosen = choose();
-  return chosen;
+  int level = used_level.load();
+  if (level != kOpen) return static_cast<InstructionSet>(level);
+  const int offered = static_cast<int>(offered_instruction_set());
+  return static_cast<InstructionSet>(used_level.compare_exchange_strong(level, offered) ? offered : level);
+}
+
+void lower_instruction_set(InstructionSet level) {
+  check(level <= offered_instruction_set(), "only levels that the processor has can be used");
+  int before = kOpen;
+  const bool is_first = used_level.compare_exchange_strong(before, static_cast<int>(level));
+  check(is_first || before == static_cast<int>(level), "the instruction set is chosen before kernels are");
 }
 
 std::string instruction_set_name(InstructionSet level) {

@@ -5,20 +5,64 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <sstream>
 
 namespace bertft {
 namespace {
 
-int affinity_count() {
-  cpu_set_t mask;
-  CPU_ZERO(&mask);
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return 1;
-  return std::max(1, CPU_COUNT(&mask));
+constexpr int kMostCores = 1 << 16;
+
+// A set of cores as the system calls take it.
+class CoreSet {
+ public:
+  explicit CoreSet(int cores) : cores_(cores), set_(CPU_ALLOC(cores)), bytes_(CPU_ALLOC_SIZE(cores)) {
+    CPU_ZERO_S(bytes_, set_);
+  }
+  ~CoreSet() { CPU_FREE(set_); }
+  CoreSet(const CoreSet&) = delete;
+  CoreSet& operator=(const CoreSet&) = delete;
+
+  // Of the calling thread. False when the set is too small for this machine, or the call not allowed.
+  bool read() { return sched_getaffinity(0, bytes_, set_) == 0; }
+  bool apply() const { return sched_setaffinity(0, bytes_, set_) == 0; }
+  void fill() {
+    for (int core = 0; core < cores_; ++core) CPU_SET_S(core, bytes_, set_);
+  }
+  std::vector<int> cores() const {
+    std::vector<int> found;
+    for (int core = 0; core < cores_; ++core) {
+      if (CPU_ISSET_S(core, bytes_, set_)) found.push_back(core);
+    }
+    return found;
+  }
+
+ private:
+  int cores_;
+  cpu_set_t* set_;
+  size_t bytes_;
+};
+
+// The mask of the calling thread, and what it becomes when all cores are asked for: the system leaves out those that
+// the control groups do not allow.
+void read_masks(CpuShare& share) {
+  for (int cores = CPU_SETSIZE; cores <= kMostCores; cores *= 2) {
+    CoreSet mine(cores);
+    if (!mine.read()) continue;
+    share.cores = mine.cores();
+    CoreSet all(cores);
+    all.fill();
+    if (all.apply() && all.read()) share.reachable = all.cores();
+    mine.apply();
+    break;
+  }
+  if (share.cores.empty()) share.cores = {0};
+  if (share.reachable.empty()) share.reachable = share.cores;
 }
 
 std::optional<double> positive_ratio(double quota, double period) {
@@ -56,6 +100,29 @@ std::string text_of(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::optional<double> quota_of_node(const std::vector<CpuShare>& shares) {
+  std::optional<double> tightest;
+  for (const CpuShare& share : shares) {
+    if (share.quota && (!tightest || *share.quota < *tightest)) tightest = share.quota;
+  }
+  return tightest;
+}
+
+bool has_core(const std::vector<int>& cores, int core) { return std::binary_search(cores.begin(), cores.end(), core); }
+
+int64_t users_of(int core, const std::vector<CpuShare>& shares) {
+  return std::count_if(shares.begin(), shares.end(),
+                       [&](const CpuShare& share) { return has_core(share.cores, core); });
+}
+
+bool have_common_core(const std::vector<int>& a, const std::vector<int>& b) {
+  return std::any_of(a.begin(), a.end(), [&](int core) { return has_core(b, core); });
+}
+
+constexpr double kRounding = 1e-9;  // a sum of thirds is a whole number
+
+int whole(double cores) { return std::max(1, static_cast<int>(std::floor(cores + kRounding))); }
+
 }  // namespace
 
 std::optional<double> cpu_quota(const std::string& membership, const std::string& mount) {
@@ -71,29 +138,65 @@ std::optional<double> cpu_quota(const std::string& membership, const std::string
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string group = line.substr(second + 1);
-    if (controllers.empty()) visit(mount, group);
+    if (controllers.empty()) {
+      visit(mount, group);
+      visit(mount + "/unified", group);  // beside hierarchies of version 1
+    }
     std::istringstream names(controllers);
     for (std::string name; std::getline(names, name, ',');) {
-      if (name == "cpu") visit(mount + "/cpu", group);
+      if (name != "cpu") continue;
+      visit(mount + "/cpu", group);
+      if (controllers != "cpu") visit(mount + "/" + controllers, group);  // where /cpu is no link to it
     }
   }
   return tightest;
 }
 
-ThreadCount choose_threads(int affinity_count, std::optional<double> quota, int local_ranks) {
-  ThreadCount result{affinity_count, fmt::format("affinity mask {}", affinity_count)};
-  if (quota && std::floor(*quota) < affinity_count) {
-    result = {std::max(1, static_cast<int>(std::floor(*quota))), fmt::format("CPU quota {:g}", *quota)};
+std::string cores_text(double cores) { return fmt::format("{:g} core{}", cores, cores == 1.0 ? "" : "s"); }
+
+CpuShare own_cpu_share() {
+  CpuShare share;
+  read_masks(share);
+  share.quota = cpu_quota(text_of("/proc/self/cgroup"), "/sys/fs/cgroup");
+  return share;
+}
+
+ThreadCount choose_threads(const std::vector<CpuShare>& of_node, size_t index) {
+  const std::vector<int>& mine = of_node.at(index).cores;
+  double cores = 0.0;
+  size_t sharing = 1;  // processes whose masks overlap with this one
+  for (const int core : mine) cores += 1.0 / static_cast<double>(users_of(core, of_node));
+  for (size_t other = 0; other < of_node.size(); ++other) {
+    if (other != index && have_common_core(mine, of_node[other].cores)) ++sharing;
   }
-  if (local_ranks > 1) {
-    result.count = std::max(1, result.count / local_ranks);
-    result.reason += fmt::format(", {} ranks on this machine", local_ranks);
+  ThreadCount result{whole(cores), "affinity mask of " + cores_text(static_cast<double>(mine.size()))};
+  const std::optional<double> quota = quota_of_node(of_node);
+  const double quota_share = quota ? std::floor(*quota) / static_cast<double>(of_node.size()) : cores;
+  if (quota_share < cores - kRounding) {
+    result = {whole(quota_share), "CPU quota of " + cores_text(*quota)};
+    sharing = of_node.size();
   }
+  if (sharing > 1) result.reason += fmt::format(" shared by {} ranks", sharing);
   return result;
 }
 
-ThreadCount available_threads(int local_ranks) {
-  return choose_threads(affinity_count(), cpu_quota(text_of("/proc/self/cgroup"), "/sys/fs/cgroup"), local_ranks);
+std::string binding_fault(const std::vector<CpuShare>& of_node) {
+  std::set<int> used;
+  std::set<int> reachable;
+  size_t bound_to_one = 0;
+  for (const CpuShare& share : of_node) {
+    used.insert(share.cores.begin(), share.cores.end());
+    reachable.insert(share.reachable.begin(), share.reachable.end());
+    if (share.cores.size() == 1) ++bound_to_one;
+  }
+  const size_t idle = reachable.size() - used.size();  // every mask is reachable
+  const std::optional<double> quota = quota_of_node(of_node);
+  const bool would_help = !quota || std::floor(*quota) > static_cast<double>(used.size());
+  if (bound_to_one == 0 || idle == 0 || !would_help) return "";
+  return fmt::format(
+      "{} bound to one core while {} of {} idle",
+      of_node.size() == 1 ? "the process is" : fmt::format("{} of {} processes are", bound_to_one, of_node.size()),
+      idle, cores_text(static_cast<double>(reachable.size())));
 }
 
 }  // namespace bertft

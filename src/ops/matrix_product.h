@@ -35,7 +35,7 @@ enum class ProductLibrary {
 ProductLibrary product_library();
 std::string product_library_name(ProductLibrary library);
 
-// For tests and benchmarks. Not thread-safe.
+// For ranks that agree on one library, for tests and benchmarks. Not thread-safe.
 void set_product_library(ProductLibrary library);
 
 // The two ways themselves. No size may be 0.

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "checkpoint/model_folder.h"
-#include "comm/cuda_platform.h"
 #include "comm/make_communicator.h"
 #include "config/rules.h"
 #include "core/cpu_features.h"
@@ -16,9 +15,7 @@
 #include "core/hash.h"
 #include "core/log.h"
 #include "core/text.h"
-#include "core/threads.h"
 #include "core/version.h"
-#include "ops/product_inputs.h"
 #include "optim/schedule.h"
 #include "tasks/registry.h"
 #include "train/data_files.h"
@@ -30,7 +27,7 @@ namespace bertft {
 namespace {
 
 // Keys that name places or resources of one machine.
-const std::set<std::string> kKeysOfARank = {"threads",        "data.train",       "data.dev",  "data.test",
+const std::set<std::string> kKeysOfARank = {"data.train",     "data.dev",         "data.test",
                                             "data.cache_dir", "model.checkpoint", "output.dir"};
 
 }  // namespace
@@ -39,6 +36,7 @@ ResolvedRun resolve_run(const RunConfig& config, const ComputeSettings& compute,
   ResolvedRun run;
   run.threads = compute.threads;
   run.threads_reason = compute.threads_reason;
+  run.kernels_reason = compute.kernels_reason;
   run.products = compute.cpu.products;
   run.blas_mode = compute.cpu.blas_mode;
   run.precision = config.run.precision == "auto" ? "fp32" : config.run.precision;
@@ -92,26 +90,6 @@ std::unique_ptr<Task> make_run_task(const RunConfig& config) {
                                      .label_smoothing = config.train.label_smoothing});
 }
 
-ComputeSettings prepare_compute(const RunOptions& options, int local_ranks) {
-  if (options.device == "cuda") {
-    throw ConfigError(
-        fmt::format("device: cuda was asked for, but this build computes on the CPU only ({}). Set device: cpu or auto",
-                    describe(cuda_platform())));
-  }
-  ComputeSettings compute;
-  const ThreadCount available = available_threads(local_ranks);
-  compute.threads = options.threads ? static_cast<int>(*options.threads) : available.count;
-  compute.threads_reason = options.threads ? "config" : available.reason;
-  compute.cpu = ops::prepare_cpu(compute.threads);
-  ops::set_product_inputs(options.precision == "bf16" ? ops::ProductInputs::kBf16 : ops::ProductInputs::kFull);
-  if (options.precision == "bf16") {
-    log::warn(
-        "precision: bf16: this build rounds the inputs of matrix products to bf16 and multiplies them in fp32: the "
-        "results of bf16 units, but slower than precision: fp32");
-  }
-  return compute;
-}
-
 std::vector<std::pair<std::string, std::variant<int64_t, std::string>>> resolved_values(const ResolvedRun& r) {
   return {{"device", r.device},
           {"precision", r.precision},
@@ -154,8 +132,6 @@ Facts facts_of(TrainingJob& job) {
   facts.emplace_back("the list of labels", join(job.settings.labels, ", "));
   facts.emplace_back("the checkpoint's checksum", hash_text(job.loaded.checksum));
   facts.emplace_back("the layout of parameters", hash_text(job.model->store().layout().hash()));
-  facts.emplace_back("the instruction set (BERTFT_INSTRUCTION_SET sets one for all)",
-                     std::string(instruction_set_name(instruction_set())));
   return facts;
 }
 
@@ -165,9 +141,8 @@ GatherTexts TrainingJob::gather() const {
   return [this](const std::string& mine) { return communicator->all_gather(mine); };
 }
 
-TrainingJob build_training_job(RunConfig config, const World& world, bool is_verified) {
+TrainingJob build_training_job(RunConfig config, const World& world, const ComputeSettings& compute, bool is_verified) {
   check_run_config(config);
-  const ComputeSettings compute = prepare_compute(config.run, world.local_size);
   const ModelFiles files = find_model_files(config.model.checkpoint);
   const EncoderConfig encoder = run_encoder_config(files.folder, config.model);
   ModelSettings settings = run_settings(config);

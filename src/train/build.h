@@ -17,9 +17,9 @@
 #include "config/run_config.h"
 #include "data/dataset.h"
 #include "data/sampler.h"
-#include "ops/cpu_environment.h"
 #include "optim/optimizer.h"
 #include "tokenize/tokenizer.h"
+#include "train/compute.h"
 #include "train/data_files.h"
 #include "train/model_bundle.h"
 #include "train/model_folder_writer.h"
@@ -35,9 +35,10 @@ struct ResolvedRun {
   std::string precision = "fp32";
   int threads = 1;
   std::string threads_reason;
-  std::string products;   // what multiplies matrices: "own" kernels or the "blas"
-  std::string blas_mode;  // MKL_CBWR
-  int64_t world = 1;      // ranks
+  std::string kernels_reason;  // ComputeSettings
+  std::string products;        // what multiplies matrices: "own" kernels or the "blas"
+  std::string blas_mode;       // MKL_CBWR
+  int64_t world = 1;           // ranks
   int64_t global_batch_size = 0;
   int64_t micro_batch_tokens = 0;
   int64_t eval_batch_tokens = 0;
@@ -77,17 +78,7 @@ struct TrainingJob {
   std::map<std::string, std::string> data_hashes() const;
 };
 
-struct ComputeSettings {
-  int threads = 1;
-  std::string threads_reason;
-  ops::CpuEnvironment cpu;
-};
-
-// Device and threads: throws ConfigError for a device that is not there. Then prepares the CPU (ops/cpu_environment.h);
-// call it once, before the first tensor operation. `local_ranks` processes of this job share the machine.
-ComputeSettings prepare_compute(const RunOptions& options, int local_ranks = 1);
-
-// Parts of it that `check` looks at one by one: how texts are prepared, the encoder with the run's dropout, the task
+// Parts of a job that `check` looks at one by one: how texts are prepared, the encoder with the run's dropout, the task
 // before it knows its labels. Throw ConfigError and CheckpointError.
 ModelSettings run_settings(const RunConfig& config);
 EncoderConfig run_encoder_config(const std::string& folder, const ModelOptions& options);
@@ -98,8 +89,10 @@ std::unique_ptr<Task> make_run_task(const RunConfig& config);
 ResolvedRun resolve_run(const RunConfig& config, const ComputeSettings& compute, int64_t rows, int world);
 
 // Reads data and checkpoint and builds everything but the communicator; writes nothing. Throws ConfigError, DataError,
-// CheckpointError. `is_verified`: the content of data files is compared with what cached data sets were made of.
-TrainingJob build_training_job(RunConfig config, const World& world, bool is_verified = false);
+// CheckpointError. `compute`: what prepare_compute() of this process gave. `is_verified`: the content of data files is
+// compared with what cached data sets were made of.
+TrainingJob build_training_job(RunConfig config, const World& world, const ComputeSettings& compute,
+                               bool is_verified = false);
 
 // Collective: makes sure that all ranks run the same job, and opens the communicator. Throws CommError.
 void connect(TrainingJob& job, Bootstrap& bootstrap);

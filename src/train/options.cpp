@@ -25,7 +25,7 @@ OptionTable run_option_table(RunOptions& options) {
         .help = "compute threads",
         .min = 1,
         .max = 4096,
-        .auto_rule = "the smaller of affinity mask and CPU quota"}}};
+        .auto_rule = "the smaller of affinity mask and CPU quota, divided among the ranks that share them"}}};
   table.not_in_this_build["precision=fp16"] = "it needs CUDA; use fp32 or bf16";
   for (const char* task : {"text_matching", "sequence_labelling", "reading_comprehension", "masked_lm", "distillation",
                            "image_text", "text_generation"}) {

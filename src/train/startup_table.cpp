@@ -38,6 +38,11 @@ std::string optimizer_text(const OptimizerOptions& o) {
   return text;
 }
 
+// "1 thread (CPU quota of 1.5 cores)"
+std::string explained(const std::string& value, const std::string& reason) {
+  return reason.empty() ? value : value + " (" + reason + ")";
+}
+
 std::string training_rows(const TrainingJob& job) {
   const ResolvedRun& r = job.resolved;
   const OptimizerOptions& o = job.config.optimizer;
@@ -47,9 +52,11 @@ std::string training_rows(const TrainingJob& job) {
          row_of("batch", fmt::format("{} rows a step, at most {} tokens at once", r.global_batch_size,
                                      with_thousands(r.micro_batch_tokens))) +
          row_of("optimizer", optimizer_text(o) + fmt::format(", clip {}", job.config.train.max_grad_norm)) +
-         row_of("compute",
-                fmt::format("{} {}, {} threads ({}), kernels {}, matrix products {}", r.device, r.precision, r.threads,
-                            r.threads_reason, instruction_set_name(instruction_set()), r.products)) +
+         row_of(
+             "compute",
+             fmt::format("{} {}, {}, kernels {}, matrix products {}", r.device, r.precision,
+                         explained(fmt::format("{} thread{}", r.threads, r.threads == 1 ? "" : "s"), r.threads_reason),
+                         explained(instruction_set_name(instruction_set()), r.kernels_reason), r.products)) +
          row_of("world", job.communicator->description()) + row_of("seed", std::to_string(job.config.run.seed)) +
          row_of("output", job.config.output.dir);
 }
