@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands/command.h"
+#include "config/environment.h"
 #include "config/yaml.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -34,8 +35,10 @@ class CheckCommand final : public Command {
     CheckReport report;
     try {
       RunConfig config = load_run_config(config_path_, config_faults);
+      const std::vector<std::string> notes = adopt_environment(config, config_faults);
       override_keys(config, config_faults);
       report = check_run(std::move(config), config_faults);
+      report.warnings.insert(report.warnings.begin(), notes.begin(), notes.end());
     } catch (const ConfigError& failure) {  // the file cannot be read at all
       report.faults.push_back({"configuration", failure.code(), failure.what()});
       report.not_checked.push_back("everything else: the configuration cannot be read");

@@ -7,9 +7,10 @@
 #include <memory>
 #include <optional>
 
-#include "comm/start.h"
 #include "comm/world.h"
 #include "commands/command.h"
+#include "commands/command_ranks.h"
+#include "config/environment.h"
 #include "config/rules.h"
 #include "config/yaml.h"
 #include "core/error.h"
@@ -54,17 +55,10 @@ class TrainCommand final : public Command {
   }
 
   int run() override {
-    bootstrap_ = start_bootstrap();
-    world_ = find_world(*bootstrap_);
+    ranks_.emplace();
+    world_ = ranks_->world();
     log::start({.rank = world_.rank});
-    try {
-      const int exit_code = run_together();
-      bootstrap_->finish();
-      return exit_code;
-    } catch (const SharedError&) {
-      bootstrap_->finish();
-      throw;
-    }
+    return ranks_->run([this] { return run_together(); });
   }
 
  private:
@@ -72,11 +66,13 @@ class TrainCommand final : public Command {
   int run_together() {
     RunConfig config;
     std::optional<ResumePlace> resume;
+    std::vector<std::string> notes;
     bool is_complete = false;
     together([&] {
       require_argument(name(), config_path_, "--config FILE");
       refuse_what_is_not_built();
       config = load_run_config(config_path_);
+      notes = adopt_environment(config);
       for (const std::string& assignment : overrides_) apply_override(config, assignment, "--set");
       if (!comm_.empty()) apply_override(config, "comm.mode=" + comm_, "--comm");
       resume = resume_place(config);
@@ -88,6 +84,8 @@ class TrainCommand final : public Command {
     });
     if (prints_config_ && world_.rank == 0) std::cout << print_run_config(config);
     if (prints_config_) return static_cast<int>(ExitCode::kDone);
+    for (const std::string& note : notes) log::warn(note);
+    require_equal_facts(world_, ranks_->gather(), configuration_facts(config));
     if (!is_complete) return run_job(std::move(config), resume);
     const RunDir run_dir(config.output.dir);
     log::info(fmt::format("the run in {} is complete: nothing to resume\nresults: {}", run_dir.path(),
@@ -106,7 +104,7 @@ class TrainCommand final : public Command {
       if (saved) adopt_saved_run(saved->state, config);
       check_paths(config, run_dir);
     });
-    const ComputeSettings compute = prepare_compute(config.run, world_, gather());
+    const ComputeSettings compute = prepare_compute(config.run, world_, ranks_->gather());
     const auto build = [&] { job.emplace(build_training_job(config, world_, compute, verifies_data_)); };
     together([&] {
       if (world_.local_rank == 0) build();
@@ -119,7 +117,7 @@ class TrainCommand final : public Command {
       check_dump_step(job->resolved.total_steps);
       state = saved ? restore_run(*saved, *job) : initial_state(*job);
     });
-    together([&] { connect(*job, *bootstrap_); });
+    together([&] { connect(*job, ranks_->bootstrap()); });
     together([&] {
       if (world_.rank == 0) start_run(*job, run_dir, state.step, owner);
     });
@@ -128,11 +126,7 @@ class TrainCommand final : public Command {
     return train(*job, run_dir, owner ? &*owner : nullptr, std::move(state));
   }
 
-  GatherTexts gather() {
-    return [this](const std::string& mine) { return bootstrap_->all_gather(mine); };
-  }
-
-  void together(const std::function<void()>& work) { all_or_none(world_, gather(), work); }
+  void together(const std::function<void()>& work) { ranks_->together(work); }
 
   // A rank that fails alone tells the others why before it ends.
   int train(TrainingJob& job, const RunDir& run_dir, RunOwner* owner, TrainState state) {
@@ -272,7 +266,7 @@ class TrainCommand final : public Command {
   bool verifies_data_ = false;
   bool has_profile_ = false;
   TrainRequests requests_;
-  std::unique_ptr<Bootstrap> bootstrap_;
+  std::optional<CommandRanks> ranks_;
   World world_;
 };
 

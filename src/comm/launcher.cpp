@@ -43,8 +43,8 @@ void refuse_more_than_one_process(const std::string& command) {
   const LaunchedWorld world = launched_world();
   if (world.size <= 1) return;
   throw ConfigError(
-      fmt::format("started as one of {} processes ({}={}): `{}` runs as a single process, only `train` as "
-                  "several. Start it without the launcher",
+      fmt::format("started as one of {} processes ({}={}): `{}` runs as a single process. Start it without "
+                  "the launcher",
                   world.size, world.variable, world.size, command));
 }
 

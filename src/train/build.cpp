@@ -123,19 +123,24 @@ namespace {
 
 // What must be the same on all ranks of a job, in the order in which a difference is best explained.
 Facts facts_of(TrainingJob& job) {
-  Facts facts = {{"the program's version", version()}, {"the program's commit", git_commit()}};
-  for (const auto& [key, value] : config_values(job.config)) {
-    if (kKeysOfARank.count(key) == 0) facts.emplace_back(key, value);
-  }
-  for (const auto& [split, hash] : job.data_hashes()) facts.emplace_back("the content of data." + split, hash);
-  facts.emplace_back("the number of training rows", std::to_string(job.train.rows()));
-  facts.emplace_back("the list of labels", join(job.settings.labels, ", "));
-  facts.emplace_back("the checkpoint's checksum", hash_text(job.loaded.checksum));
-  facts.emplace_back("the layout of parameters", hash_text(job.model->store().layout().hash()));
+  Facts facts;
+  for (const auto& [split, hash] : job.data_hashes()) facts.push_back({"the content of data." + split, hash});
+  facts.push_back({"the number of training rows", std::to_string(job.train.rows())});
+  facts.push_back({"the list of labels", join(job.settings.labels, ", ")});
+  facts.push_back({"the checkpoint's checksum", hash_text(job.loaded.checksum)});
+  facts.push_back({"the layout of parameters", hash_text(job.model->store().layout().hash())});
   return facts;
 }
 
 }  // namespace
+
+Facts configuration_facts(RunConfig& config) {
+  Facts facts = {{"the program's version", version()}, {"the program's commit", git_commit()}};
+  for (const auto& [key, value] : config_values(config)) {
+    if (kKeysOfARank.count(key) == 0) facts.push_back({key, value, origin_of(config, key)});
+  }
+  return facts;
+}
 
 GatherTexts TrainingJob::gather() const {
   return [this](const std::string& mine) { return communicator->all_gather(mine); };

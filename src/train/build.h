@@ -88,13 +88,18 @@ std::unique_ptr<Task> make_run_task(const RunConfig& config);
 // peak; throws ConfigError when the warm-up is longer than the run.
 ResolvedRun resolve_run(const RunConfig& config, const ComputeSettings& compute, int64_t rows, int world);
 
+// What must be the same on all ranks before any of them reads its data: the program and the values of all keys but
+// those that name places of one machine.
+Facts configuration_facts(RunConfig& config);
+
 // Reads data and checkpoint and builds everything but the communicator; writes nothing. Throws ConfigError, DataError,
 // CheckpointError. `compute`: what prepare_compute() of this process gave. `is_verified`: the content of data files is
 // compared with what cached data sets were made of.
 TrainingJob build_training_job(RunConfig config, const World& world, const ComputeSettings& compute,
                                bool is_verified = false);
 
-// Collective: makes sure that all ranks run the same job, and opens the communicator. Throws CommError.
+// Collective: makes sure that all ranks have the same data, checkpoint and parameters, and opens the communicator.
+// Throws CommError.
 void connect(TrainingJob& job, Bootstrap& bootstrap);
 
 }  // namespace bertft

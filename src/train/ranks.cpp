@@ -12,6 +12,8 @@
 namespace bertft {
 namespace {
 
+using Json = nlohmann::json;
+
 struct Group {
   std::string text;
   std::vector<int> ranks;
@@ -44,6 +46,20 @@ std::string failure_of(const std::function<void()>& work) {
   return "";
 }
 
+std::string packed(const Facts& facts) {
+  Json json = Json::array();
+  for (const Fact& fact : facts) json.push_back({fact.name, fact.value, fact.origin});
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Facts unpacked(const std::string& text) {
+  Facts facts;
+  for (const Json& fact : Json::parse(text)) {
+    facts.push_back({fact[0].get<std::string>(), fact[1].get<std::string>(), fact[2].get<std::string>()});
+  }
+  return facts;
+}
+
 }  // namespace
 
 void throw_alike(const World& world, ExitCode code, const std::string& message) {
@@ -66,19 +82,23 @@ void all_or_none(const World& world, const GatherTexts& gather, const std::funct
 }
 
 void require_equal_facts(const World& world, const GatherTexts& gather, const Facts& facts) {
-  const std::vector<std::string> all = gather(nlohmann::json(facts).dump());
   std::vector<Facts> of_ranks;
-  for (const std::string& text : all) of_ranks.push_back(nlohmann::json::parse(text).get<Facts>());
+  for (const std::string& text : gather(packed(facts))) of_ranks.push_back(unpacked(text));
   for (size_t i = 0; i < facts.size(); ++i) {
     std::vector<std::string> values;
     for (const Facts& theirs : of_ranks) {
-      const bool is_same_fact = i < theirs.size() && theirs[i].first == facts[i].first;
-      values.push_back(is_same_fact ? theirs[i].second : "not known there");
+      const bool is_same_fact = i < theirs.size() && theirs[i].name == facts[i].name;
+      values.push_back(is_same_fact ? theirs[i].value : "not known there");
     }
     const std::vector<Group> groups = groups_of(values);
     if (groups.size() == 1) continue;
-    std::string message = fmt::format("the ranks do not run the same job: {} differs:", facts[i].first);
-    for (const Group& group : groups) message += fmt::format("\n  {}: {}", names_of(world, group.ranks), group.text);
+    std::string message = fmt::format("the ranks do not run the same job: {} differs:", facts[i].name);
+    for (const Group& group : groups) {
+      const Facts& theirs = of_ranks[static_cast<size_t>(group.ranks.front())];
+      const std::string origin = i < theirs.size() ? theirs[i].origin : "";
+      message += fmt::format("\n  {}: {}{}", names_of(world, group.ranks), group.text.empty() ? "not set" : group.text,
+                             origin.empty() ? "" : " (" + origin + ")");
+    }
     throw_alike(world, ExitCode::kComm,
                 message + "\nStart all ranks with the same program, configuration, data and checkpoint");
   }

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "comm/world.h"
@@ -22,8 +21,15 @@ using GatherTexts = std::function<std::vector<std::string>(const std::string& mi
 // rank that failed and every different message, with the ranks that have it unless that is all.
 void all_or_none(const World& world, const GatherTexts& gather, const std::function<void()>& work);
 
-// Names and values, in the same order on every rank.
-using Facts = std::vector<std::pair<std::string, std::string>>;
+// Something that must be the same on all ranks.
+struct Fact {
+  std::string name;
+  std::string value;
+  std::string origin = "";  // where the value comes from, shown with it; not compared
+};
+
+// In the same order on every rank.
+using Facts = std::vector<Fact>;
 
 // Throws alike, with the code of CommError, naming the first fact that is not the same on all ranks,
 // its values and the ranks that have them.

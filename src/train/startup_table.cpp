@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/environment.h"
 #include "core/cpu_features.h"
 #include "core/hash.h"
 #include "core/text.h"
@@ -43,6 +44,11 @@ std::string explained(const std::string& value, const std::string& reason) {
   return reason.empty() ? value : value + " (" + reason + ")";
 }
 
+std::string environment_row(const TrainingJob& job) {
+  const std::string text = environment_text(job.config);
+  return text.empty() ? "" : row_of("environment", text);
+}
+
 std::string training_rows(const TrainingJob& job) {
   const ResolvedRun& r = job.resolved;
   const OptimizerOptions& o = job.config.optimizer;
@@ -57,8 +63,8 @@ std::string training_rows(const TrainingJob& job) {
              fmt::format("{} {}, {}, kernels {}, matrix products {}", r.device, r.precision,
                          explained(fmt::format("{} thread{}", r.threads, r.threads == 1 ? "" : "s"), r.threads_reason),
                          explained(instruction_set_name(instruction_set()), r.kernels_reason), r.products)) +
-         row_of("world", job.communicator->description()) + row_of("seed", std::to_string(job.config.run.seed)) +
-         row_of("output", job.config.output.dir);
+         row_of("world", job.communicator->description()) + environment_row(job) +
+         row_of("seed", std::to_string(job.config.run.seed)) + row_of("output", job.config.output.dir);
 }
 
 }  // namespace

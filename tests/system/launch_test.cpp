@@ -2,11 +2,13 @@
 // and variables that reach only some ranks (B21). Every case ends with one agreed value or names what differs.
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "core/cpu_features.h"
 #include "core/files.h"
 #include "core/host.h"
 #include "core/threads.h"
@@ -24,7 +26,7 @@ class QuotaGroups {
  public:
   QuotaGroups() {
     const std::string name = "/bertft_test_" + std::to_string(::getpid());
-    for (const std::string& mount : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"}) {
+    for (const std::string mount : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"}) {
       outer_ = mount + name;
       std::error_code error;
       if (!fs::create_directory(outer_, error)) continue;
@@ -162,8 +164,98 @@ TEST_CASE("a process that is bound to one core while others idle says so") {
   check_threads(job, result, 1, "affinity mask of 1 core");
   CHECK(result.err.find(": the process is bound to one core while " + std::to_string(cores_of_mask() - 1) + " of ") !=
         std::string::npos);
-  const RunResult free = run_binary({.arguments = arguments});
+  const RunResult free = run_binary(arguments);
   CHECK(free.err.find("bound to one core") == std::string::npos);
+}
+
+// Two ranks with the same arguments, and a variable that only the second one gets.
+RunResult run_mixed(const JobFolder& job, const std::string& variable, const std::vector<std::string>& more = {}) {
+  const std::vector<std::string> arguments = arguments_of(job, more);
+  RunRequest request = ranks_request({arguments, arguments});
+  const auto second = std::find(request.arguments.rbegin(), request.arguments.rend(), binary_path()).base() - 1;
+  request.arguments.insert(second, {"env", variable});
+  return run_program("mpirun", request);
+}
+
+std::string name_of(int rank) { return "rank " + std::to_string(rank) + " (" + host_name() + ")"; }
+
+TEST_CASE("settings that reach one rank only end the job with the key, both values and both ranks") {
+  if (!has_mpirun()) return;
+  struct Case {
+    const char* variable;
+    const char* comm;
+    std::string differs;
+    std::string first;
+    std::string second;
+  };
+  const std::vector<Case> cases = {
+      {"HOROVOD_FUSION_THRESHOLD=16777216", "--comm=horovod", "comm.horovod.fusion_mb", "128 (default)",
+       "16 (HOROVOD_FUSION_THRESHOLD=16777216)"},
+      {"PERSEUS_ALLREDUCE_DTYPE=0", "--comm=aiacc", "comm.wire", "auto (default)", "fp16 (PERSEUS_ALLREDUCE_DTYPE=0)"},
+      {"BERTFT_PRODUCTS=blas", "--comm=aiacc", "the environment variable BERTFT_PRODUCTS", "not set", "blas"},
+      {"MKL_CBWR=COMPATIBLE", "--comm=aiacc", "the environment variable MKL_CBWR", "not set", "COMPATIBLE"}};
+  const JobFolder job;
+  for (const Case& c : cases) {
+    CAPTURE(c.variable);
+    const RunResult result = run_mixed(job, c.variable, {c.comm});
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 4);
+    CHECK(result.err.find(c.differs + " differs:\n  " + name_of(0) + ": " + c.first + "\n  " + name_of(1) + ": " +
+                          c.second + "\n") != std::string::npos);
+    CHECK_FALSE(fs::exists(job.path("run/run.json")));
+  }
+}
+
+TEST_CASE("a key in the configuration wins over variables of other programs on any rank") {
+  if (!has_mpirun()) return;
+  const JobFolder job;
+  const RunResult result = run_mixed(job, "PERSEUS_ALLREDUCE_DTYPE=0", {"--set", "comm.wire=fp32"});
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+}
+
+TEST_CASE("variables of other programs on all ranks set their keys, and the start-up table shows the origin") {
+  if (!has_mpirun()) return;
+  const JobFolder job;
+  RunRequest request = ranks_request(2, arguments_of(job, {"--comm=horovod"}));
+  request.environment.emplace_back("HOROVOD_CYCLE_TIME", "2.5");
+  request.environment.emplace_back("HOROVOD_AUTOTUNE", "1");
+  const RunResult result = run_program("mpirun", request);
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(result.err.find("comm.horovod.cycle_ms 2.5 (HOROVOD_CYCLE_TIME=2.5)") != std::string::npos);
+  CHECK(result.err.find("not used by this program: HOROVOD_AUTOTUNE") != std::string::npos);
+}
+
+TEST_CASE("a number of threads for OpenMP on one rank changes none, and the job says so") {
+  if (!has_mpirun()) return;
+  const JobFolder job;
+  const RunResult result = run_mixed(job, "OMP_NUM_THREADS=37");
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  const int threads = std::max(1, cores_of_mask() / 2);
+  CHECK(result.err.find("OMP_NUM_THREADS=37 of " + name_of(1) + " is not used") != std::string::npos);
+  CHECK(nlohmann::json::parse(read_file(job.path("run/run.json")))["resolved"]["threads"] == threads);
+}
+
+TEST_CASE("ranks compute with the lowest instruction set that one of them offers") {
+  if (!has_mpirun()) return;
+  if (instruction_set() == InstructionSet::kScalar) {
+    std::cout << "SKIPPED: no vector instructions here\n";
+    return;
+  }
+  const JobFolder job;
+  const std::vector<std::string> trace = {"--trace", job.path("trace")};
+  const RunResult lowered = run_mixed(job, "BERTFT_INSTRUCTION_SET=scalar", trace);
+  CAPTURE(lowered.err);
+  REQUIRE(lowered.exit_code == 0);
+  CHECK(lowered.err.find("kernels scalar (the most that " + name_of(1) + " has)") != std::string::npos);
+  CHECK(nlohmann::json::parse(read_file(job.path("run/run.json")))["resolved"]["instruction_set"] == "scalar");
+  const std::string first = read_file(job.path("trace.0000"));
+  RunRequest all = ranks_request(2, arguments_of(job, trace));
+  all.environment.emplace_back("BERTFT_INSTRUCTION_SET", "scalar");
+  REQUIRE(run_program("mpirun", all).exit_code == 0);
+  CHECK(read_file(job.path("trace.0000")) == first);
 }
 
 }  // namespace

@@ -238,9 +238,9 @@ TEST_CASE("a fault that all ranks find is told once, and one that a single rank 
   CAPTURE(one.err);
   CHECK(one.exit_code == 3);
   CHECK(one.err.find("error: rank 1 (") != std::string::npos);
-  const RunResult predict = run_ranks(2, {"predict", "--model", "x", "--data", "y"});
-  CHECK(predict.exit_code == 2);
-  CHECK(predict.err.find("`predict` runs as a single process") != std::string::npos);
+  const RunResult inspect = run_ranks(2, {"inspect", "x"});
+  CHECK(inspect.exit_code == 2);
+  CHECK(inspect.err.find("`inspect` runs as a single process") != std::string::npos);
 }
 
 }  // namespace

@@ -63,15 +63,28 @@ TEST_CASE("A failure that all ranks share is told once without names, different 
 TEST_CASE("The first fact that differs is named with its values and ranks") {
   const Facts mine = {{"version", "1"}, {"data.train", "abc"}, {"seed", "3"}};
   Facts theirs = mine;
-  const auto text = [](const Facts& facts) { return nlohmann::json(facts).dump(); };
+  const auto text = [](const Facts& facts) {
+    nlohmann::json json = nlohmann::json::array();
+    for (const Fact& fact : facts) json.push_back({fact.name, fact.value, fact.origin});
+    return json.dump();
+  };
   require_equal_facts(world_of(0), gather_with(0, {"", text(mine), text(theirs)}), mine);
-  theirs[1].second = "xyz";
-  theirs[2].second = "4";
+  theirs[1] = {"data.train", "xyz", "--set"};
+  theirs[2].value = "4";
   const std::string message = error_text<Error>([&] {
     require_equal_facts(world_of(0), gather_with(0, {"", text(mine), text(theirs)}), mine);
   });
-  CHECK_THAT(message, Contains("data.train differs:\n  rank 0 (node-a), rank 1 (node-a): abc\n  rank 2 (node-b): xyz"));
+  CHECK_THAT(message,
+             Contains("data.train differs:\n  rank 0 (node-a), rank 1 (node-a): abc\n  rank 2 (node-b): xyz (--set)"));
   CHECK_THAT(message, !Contains("seed"));
+  theirs = mine;
+  theirs[0].origin = "another place";  // is no difference
+  require_equal_facts(world_of(0), gather_with(0, {"", text(mine), text(theirs)}), mine);
+  theirs[2].value = "";
+  CHECK_THAT(error_text<Error>([&] {
+               require_equal_facts(world_of(0), gather_with(0, {"", text(mine), text(theirs)}), mine);
+             }),
+             Contains("rank 2 (node-b): not set"));
   theirs = {{"version", "1"}};
   CHECK_THAT(error_text<Error>([&] {
                require_equal_facts(world_of(0), gather_with(0, {"", text(mine), text(theirs)}), mine);
