@@ -31,19 +31,21 @@ std::vector<Group> groups_of(const std::vector<std::string>& texts) {
   return groups;
 }
 
-std::string names_of(const World& world, const std::vector<int>& ranks) {
-  std::vector<std::string> names;
-  for (const int rank : ranks) names.push_back(world.name_of(rank));
-  return join(names, ", ");
-}
-
 std::string failure_of(const std::function<void()>& work) {
   try {
     work();
   } catch (const Error& failure) {
-    return nlohmann::json{static_cast<int>(failure.code()), failure.what()}.dump();
+    return Json{static_cast<int>(failure.code()), failure.what()}.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
   return "";
+}
+
+}  // namespace
+
+std::string names_of(const World& world, const std::vector<int>& ranks) {
+  std::vector<std::string> names;
+  for (const int rank : ranks) names.push_back(world.name_of(rank));
+  return join(names, ", ");
 }
 
 std::string packed(const Facts& facts) {
@@ -52,15 +54,13 @@ std::string packed(const Facts& facts) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Facts unpacked(const std::string& text) {
+Facts unpacked_facts(const std::string& text) {
   Facts facts;
   for (const Json& fact : Json::parse(text)) {
     facts.push_back({fact[0].get<std::string>(), fact[1].get<std::string>(), fact[2].get<std::string>()});
   }
   return facts;
 }
-
-}  // namespace
 
 void throw_alike(const World& world, ExitCode code, const std::string& message) {
   if (world.rank == 0) throw SharedError(code, message);
@@ -76,14 +76,14 @@ void all_or_none(const World& world, const GatherTexts& gather, const std::funct
     if (!message.empty()) message += "\n";
     const bool is_everywhere = group.ranks.size() == static_cast<size_t>(world.size);
     if (!is_everywhere) message += names_of(world, group.ranks) + ": ";
-    message += nlohmann::json::parse(group.text)[1].get<std::string>();
+    message += Json::parse(group.text)[1].get<std::string>();
   }
-  throw_alike(world, static_cast<ExitCode>(nlohmann::json::parse(groups.front().text)[0].get<int>()), message);
+  throw_alike(world, static_cast<ExitCode>(Json::parse(groups.front().text)[0].get<int>()), message);
 }
 
-void require_equal_facts(const World& world, const GatherTexts& gather, const Facts& facts) {
-  std::vector<Facts> of_ranks;
-  for (const std::string& text : gather(packed(facts))) of_ranks.push_back(unpacked(text));
+std::vector<std::string> differences_of(const World& world, const std::vector<Facts>& of_ranks) {
+  std::vector<std::string> differences;
+  const Facts& facts = of_ranks.front();
   for (size_t i = 0; i < facts.size(); ++i) {
     std::vector<std::string> values;
     for (const Facts& theirs : of_ranks) {
@@ -92,16 +92,23 @@ void require_equal_facts(const World& world, const GatherTexts& gather, const Fa
     }
     const std::vector<Group> groups = groups_of(values);
     if (groups.size() == 1) continue;
-    std::string message = fmt::format("the ranks do not run the same job: {} differs:", facts[i].name);
+    std::string text = fmt::format("the ranks do not run the same job: {} differs:", facts[i].name);
     for (const Group& group : groups) {
       const Facts& theirs = of_ranks[static_cast<size_t>(group.ranks.front())];
       const std::string origin = i < theirs.size() ? theirs[i].origin : "";
-      message += fmt::format("\n  {}: {}{}", names_of(world, group.ranks), group.text.empty() ? "not set" : group.text,
-                             origin.empty() ? "" : " (" + origin + ")");
+      text += fmt::format("\n  {}: {}{}", names_of(world, group.ranks), group.text.empty() ? "not set" : group.text,
+                          origin.empty() ? "" : " (" + origin + ")");
     }
-    throw_alike(world, ExitCode::kComm,
-                message + "\nStart all ranks with the same program, configuration, data and checkpoint");
+    differences.push_back(text + "\nStart all ranks with the same program, configuration, data and checkpoint");
   }
+  return differences;
+}
+
+void require_equal_facts(const World& world, const GatherTexts& gather, const Facts& facts) {
+  std::vector<Facts> of_ranks;
+  for (const std::string& text : gather(packed(facts))) of_ranks.push_back(unpacked_facts(text));
+  const std::vector<std::string> differences = differences_of(world, of_ranks);
+  if (!differences.empty()) throw_alike(world, ExitCode::kComm, differences.front());
 }
 
 double sum_over_ranks(const GatherTexts& gather, double mine) {

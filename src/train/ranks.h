@@ -31,6 +31,17 @@ struct Fact {
 // In the same order on every rank.
 using Facts = std::vector<Fact>;
 
+// Every fact that is not the same on all ranks, with its values and the ranks that have them: one text each, in the
+// order of the facts of rank 0. Not collective.
+std::vector<std::string> differences_of(const World& world, const std::vector<Facts>& of_ranks);
+
+// The texts of it: what ranks send each other.
+std::string packed(const Facts& facts);
+Facts unpacked_facts(const std::string& text);
+
+// "rank 0 (node-a), rank 1 (node-a)".
+std::string names_of(const World& world, const std::vector<int>& ranks);
+
 // Throws alike, with the code of CommError, naming the first fact that is not the same on all ranks,
 // its values and the ranks that have them.
 void require_equal_facts(const World& world, const GatherTexts& gather, const Facts& facts);
