@@ -82,13 +82,13 @@ TEST_CASE("A process that a launcher started alone is told from one that nobody 
 TEST_CASE("More than one process is refused with what to do") {
   {
     const auto scopes = environment({{"OMPI_COMM_WORLD_SIZE", "4"}});
-    const std::string message = test::error_text<ConfigError>([] { refuse_more_than_one_process("predict"); });
+    const std::string message = test::error_text<ConfigError>([] { refuse_more_than_one_process("inspect"); });
     REQUIRE_THAT(message, Catch::Contains("one of 4 processes") && Catch::Contains("OMPI_COMM_WORLD_SIZE=4") &&
-                              Catch::Contains("`predict` runs as a single process") &&
+                              Catch::Contains("`inspect` runs as a single process") &&
                               Catch::Contains("Start it without the launcher"));
   }
   const auto scopes = environment({{"OMPI_COMM_WORLD_SIZE", "1"}});
-  REQUIRE_NOTHROW(refuse_more_than_one_process("predict"));
+  REQUIRE_NOTHROW(refuse_more_than_one_process("inspect"));
 }
 
 }  // namespace
