@@ -50,6 +50,37 @@ if [ "$(id -u)" = 0 ] && [[ $given != *allow-run-as-root* ]]; then options+=(--a
 # A session of its own: Ctrl-C at a terminal then reaches only this script.
 setsid mpirun "${options[@]}" "$@" &
 job=$!
+
+# Whether a process of the job is left on this host: mpirun starts them itself here.
+has_local_ranks() {
+  local pid
+  for pid in $(cat /proc/"$job"/task/*/children 2>/dev/null); do
+    grep -qz '^OMPI_COMM_WORLD_RANK=' /proc/"$pid"/environ 2>/dev/null && return
+  done
+  return 1
+}
+
+# When a node is lost, Open MPI 4.1 now and then waits for its daemon for minutes after all processes have ended.
+end_late_mpirun() {
+  local waited=0 has_seen=false
+  while sleep 2 >/dev/null 2>&1 && kill -0 "$job" 2>/dev/null; do
+    if has_local_ranks; then
+      has_seen=true
+      waited=0
+    elif $has_seen; then
+      waited=$((waited + 2))
+    fi
+    ((waited >= 30)) || continue
+    say "all processes on this host have ended, but mpirun still waits for another host: ending it"
+    kill -TERM "$job" 2>/dev/null
+    sleep 5 >/dev/null 2>&1
+    kill -KILL -- "-$job" 2>/dev/null
+    return
+  done
+}
+end_late_mpirun &
+watcher=$!
+
 interrupts=0
 repeats=false
 stop() {
@@ -79,5 +110,6 @@ while $was_interrupted; do
   code=0
   wait "$job" || code=$?
 done
+kill "$watcher" 2>/dev/null || true
 if [ "$code" = 7 ]; then say "the state is saved; the same command with --resume goes on"; fi
 exit "$code"

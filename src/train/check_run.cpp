@@ -11,6 +11,7 @@
 #include "checkpoint/model_folder.h"
 #include "checkpoint/tensor_file.h"
 #include "config/rules.h"
+#include "core/hash.h"
 #include "core/log.h"
 #include "core/text.h"
 #include "data/row_stream.h"
@@ -27,15 +28,16 @@ namespace {
 
 class Checker {
  public:
-  Checker(RunConfig config, CheckReport& report) : config_(std::move(config)), report_(report) {}
+  Checker(RunConfig config, const CheckStart& start, CheckReport& report)
+      : config_(std::move(config)), compute_(start.compute), world_(start.world), report_(report) {}
 
   void check(const std::vector<std::string>& config_faults) {
+    report_.job = configuration_facts(config_);
     for (const std::string& fault : config_faults)
       report_.faults.push_back({"configuration", ExitCode::kConfig, fault});
     for (const std::string& fault : rule_faults(config_)) {
       report_.faults.push_back({"configuration", ExitCode::kConfig, fault});
     }
-    stage("configuration", [&] { compute_ = prepare_compute(config_.run); });
     check_checkpoint();
     check_task();
     check_data();
@@ -98,6 +100,8 @@ class Checker {
         const ModelSettings settings = run_settings(config_);
         dataset =
             load_split(files, {*task_, *tokenizer_, settings, compute_->threads}, DatasetCache(config_.data.cache_dir));
+        const uint64_t hash = dataset->notes().read.content_hash;
+        if (hash != 0) report_.job.push_back({"the content of " + key, hash_text(hash)});
         return;
       }
       const auto rows = open_rows(files.paths, files.request);
@@ -121,10 +125,11 @@ class Checker {
     }
     stage("configuration", [&] { task_->choose_metric(config_.eval.metric); });
     if (!has_targets) return;
-    stage("configuration", [&] { resolve_run(config_, compute_.value_or(ComputeSettings{}), train_->rows(), 1); });
+    stage("configuration", [&] { resolve_run(config_, compute_.value_or(ComputeSettings{}), train_->rows(), world_); });
     stage("labels", [&] {
       task_->see_training_rows(*train_);
-      report_.facts += splits_report({std::move(*train_), std::move(dev_), std::move(test_)}, task_->labels());
+      report_.facts.push_back(
+          {"data", splits_report({std::move(*train_), std::move(dev_), std::move(test_)}, task_->labels())});
     });
     is_prepared_ = true;
   }
@@ -141,7 +146,8 @@ class Checker {
       model_ = std::make_unique<ModelBundle>(*encoder_, std::move(task_), type, frozen_stages(config_.model.freeze));
       const LoadSummary loaded = load_weights(*model_, files_->weights, parse_head_use(config_.model.head),
                                               static_cast<uint64_t>(config_.run.seed));
-      report_.facts += loaded.report() + "\n";
+      report_.facts.push_back({"checkpoint", loaded.report() + "\n"});
+      report_.job.push_back({"the checkpoint's checksum", hash_text(loaded.checksum)});
     });
   }
 
@@ -158,8 +164,9 @@ class Checker {
   }
 
   RunConfig config_;
+  const std::optional<ComputeSettings> compute_;
+  const int world_;
   CheckReport& report_;
-  std::optional<ComputeSettings> compute_;
   std::optional<ModelFiles> files_;
   std::optional<EncoderConfig> encoder_;
   std::optional<Tokenizer> tokenizer_;
@@ -177,14 +184,15 @@ ExitCode CheckReport::exit_code() const {
   ExitCode code = ExitCode::kDone;
   for (const CheckFault& fault : faults) {
     if (fault.code == ExitCode::kConfig) return ExitCode::kConfig;
-    code = ExitCode::kData;
+    if (fault.code != ExitCode::kComm) code = ExitCode::kData;
+    if (code == ExitCode::kDone) code = ExitCode::kComm;
   }
   return code;
 }
 
-CheckReport check_run(RunConfig config, const std::vector<std::string>& config_faults) {
+CheckReport check_run(RunConfig config, const CheckStart& start) {
   CheckReport report;
-  Checker(std::move(config), report).check(config_faults);
+  Checker(std::move(config), start, report).check(start.config_faults);
   return report;
 }
 

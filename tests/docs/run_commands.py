@@ -24,6 +24,8 @@ NOT_RUN = {
     "scripts/two_nodes.sh --comm horovod --rate 1gbit --set train.epochs=1": "needs root; a system test runs the like",
     "scripts/launch_mpi.sh --hosts hosts.txt --network 10.1.0.0/16 -x BERTFT_NAS bert_finetune --config configs/two_nodes.yaml":
         "needs the hosts; scripts/two_nodes.sh starts its job by the same script",
+    "scripts/launch_mpi.sh --hosts hosts.txt --network 10.1.0.0/16 -x BERTFT_NAS bert_finetune check --config configs/two_nodes.yaml":
+        "needs the hosts; a system test checks two nodes by the same script",
     "scripts/test.sh": "is what runs this test",
     "tensorboard --logdir run": "serves until it is stopped; a test of its own reads the event files",
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """scripts/two_nodes.sh and scripts/launch_mpi.sh with the real executable: on two nodes both modes train the model that one
 process trains, bit-equal on all ranks, and send over the cable what the sums of gradients take and nothing more, of the
-word embeddings the rows that a step uses; a signal to launch_mpi.sh saves once, and the job that goes on ends as if it
-had never stopped; a pulled cable is named.
+word embeddings the rows that a step uses; `check` says what each node lacks; a signal to launch_mpi.sh saves once, and
+the job that goes on ends as if it had never stopped; a pulled cable is named.
 
-    check_two_nodes.py BINARY nodes|signals|cable
+    check_two_nodes.py BINARY nodes|signals|check|cable
 
-`cable` is for runs by hand: Open MPI 4.1 now and then waits for the daemon of the lost node for minutes.
+`cable` is for runs by hand: now and then Open MPI 4.1 waits for the daemon of the lost node until launch_mpi.sh ends it.
 Prints "SKIPPED: reason" where there is no mpirun or, for nodes, no namespaces. Needs the standard library only.
 """
 import json
@@ -70,11 +70,12 @@ class Job:
         files = [self.folder / (f"{name}.trace" if ranks == 1 else f"{name}.trace.{rank:04}") for rank in range(ranks)]
         return [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
 
-    def on_two_nodes(self, name, arguments):
+    def on_two_nodes(self, name, arguments, trains=True):
         """With a shared folder of its own, which then has the output, too."""
         shutil.copytree(self.shared, self.folder / name)
+        trace = ["--trace", str(self.folder / f"{name}.trace")] if trains else []
         return self.start([str(REPOSITORY / "scripts/two_nodes.sh"), "--shared", str(self.folder / name),
-                           "--program", self.binary, "--trace", str(self.folder / f"{name}.trace"), *JOB, *arguments])
+                           "--program", self.binary, *trace, *JOB, *arguments])
 
     def launched(self, ranks, name, arguments):
         config = str(REPOSITORY / "configs/two_nodes.yaml")
@@ -201,6 +202,17 @@ def check_signals(job, ranks, stops):
           "the job goes on to the same bits")
 
 
+def check_of_nodes(job):
+    said = job.end(job.on_two_nodes("good", ["--command", "check"], trains=False), 0)
+    for text in ("node-a: ranks 0-1\n", "node-b: ranks 2-3\n", "eth0 10.77.0.1", "eth0 10.77.0.2", "no faults found"):
+        require(text in said, f"check of two nodes does not say '{text}'\n{said}")
+    hide_data = 'mount -t tmpfs tmpfs "$BERTFT_NAS/data"'
+    said = job.end(job.on_two_nodes("lacking", ["--command", "check", "--in-b", hide_data], trains=False), 3)
+    for text in ("rank 2 (node-b), rank 3 (node-b): ", "data/train.tsv is not there (tmpfs)", "faults found"):
+        require(text in said, f"check with a file missing on node-b does not say '{text}'\n{said}")
+    print("check: two nodes with their ranks and interfaces; a file that node-b lacks is told with its ranks")
+
+
 def check_pulled_cable(job):
     process = job.on_two_nodes("cut", ["--set", "train.epochs=1000", "--set", "output.log_every=1"])
     said = wait_for(process, "step 4/")
@@ -232,7 +244,7 @@ def main():
             check_signals(job, 4, [signal.SIGTERM])
         else:
             job = Job(binary, pathlib.Path(folder), 20000)  # gradients of 12 MB: they outweigh all else on the cable
-            check_pulled_cable(job) if sys.argv[2] == "cable" else check_two_nodes(job)
+            {"cable": check_pulled_cable, "check": check_of_nodes, "nodes": check_two_nodes}[sys.argv[2]](job)
     print(f"{time.monotonic() - begun:.0f} s")
 
 

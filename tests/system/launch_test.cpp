@@ -145,7 +145,8 @@ TEST_CASE("ranks that are bound to cores of their own use each its own, unbound 
   const JobFolder job;
   const int cores = cores_of_mask();
   RunRequest bound = ranks_request(2, arguments_of(job));
-  bound.environment.emplace_back("OMPI_MCA_hwloc_base_binding_policy", "core");
+  bound.environment.emplace_back("OMPI_MCA_hwloc_base_binding_policy", "hwthread");
+  bound.environment.emplace_back("OMPI_MCA_hwloc_base_use_hwthreads_as_cpus", "1");
   const RunResult result = run_program("mpirun", bound);
   check_threads(job, result, 1, "affinity mask of 1 core");
   const std::string idle = "2 of 2 processes are bound to one core while " + std::to_string(cores - 2) + " of ";
