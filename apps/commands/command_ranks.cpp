@@ -1,6 +1,8 @@
 #include "commands/command_ranks.h"
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "comm/start.h"
 #include "core/error.h"
@@ -32,7 +34,8 @@ int CommandRanks::run(const std::function<int()>& body) {
 namespace {
 
 std::string arguments_but_places() {
-  const std::string all = read_file("/proc/self/cmdline");
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string all{std::istreambuf_iterator<char>(file), {}};
   std::string text;
   bool is_place = true;  // the program itself
   for (size_t at = 0; at < all.size();) {
