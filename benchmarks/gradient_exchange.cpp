@@ -1,8 +1,10 @@
-// How long the native transport takes to sum the gradients of a model over the processes of this machine: shared memory
-// for ranks of one node, TCP over loopback between "nodes". Every element is verified after the last exchange.
+// How long a transport takes to sum the gradients of a model over the processes of this machine: native through shared
+// memory for ranks of one node, TCP over loopback between "nodes"; mpi through whatever MPI chooses. Every element is
+// verified after the last exchange.
 //
 //   bench_gradient_exchange [--ranks 2] [--nodes 1] [--mb 438] [--unit-mb 4] [--lanes 1] [--repeats 15] [--wire fp32]
 //                           [--flat] [--inline]
+//   mpirun -np 2 bench_gradient_exchange --transport mpi [the same but --ranks and --inline]
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -16,7 +18,10 @@
 #include <thread>
 #include <vector>
 
+#include "comm/launcher.h"
+#include "comm/mpi/mpi_transport.h"
 #include "comm/native/native_transport.h"
+#include "comm/start.h"
 #include "core/error.h"
 #include "core/timer.h"
 
@@ -33,6 +38,7 @@ struct Setup {
   WireType wire = WireType::kFp32;
   bool is_flat = false;
   bool is_inline = false;
+  std::string transport = "native";
 };
 
 // What the forked ranks share before the transport stands.
@@ -99,13 +105,20 @@ void exchange(Transport& transport, const Setup& setup, int64_t elements) {
   }
 }
 
-void run_rank(Bootstrap& bootstrap, const Setup& setup) {
-  NativeOptions options;
+template <typename Options>
+Options options_of(const Bootstrap& bootstrap, const Setup& setup) {
+  Options options;
   options.node = fmt::format("node {}", bootstrap.rank() * setup.nodes / setup.ranks);
   options.lanes = setup.lanes;
   options.is_hierarchical = !setup.is_flat;
   if (setup.nodes > 1) options.interface = "lo";
-  const auto transport = make_native_transport(bootstrap, options);
+  return options;
+}
+
+void run_rank(Bootstrap& bootstrap, const Setup& setup) {
+  const auto transport = setup.transport == "mpi"
+                             ? make_mpi_transport(bootstrap, options_of<MpiOptions>(bootstrap, setup))
+                             : make_native_transport(bootstrap, options_of<NativeOptions>(bootstrap, setup));
   const int64_t elements = setup.megabytes * 1000000 / 4;
   GradientBuffer buffer(elements, sizeof(float), GradientMemory::kShared);
   const auto* sums = static_cast<const float*>(transport->attach(buffer, {}));
@@ -132,11 +145,11 @@ void run_rank(Bootstrap& bootstrap, const Setup& setup) {
     const double median = seconds[seconds.size() / 2];
     const double share = 2.0 * (setup.ranks - 1) / setup.ranks;
     fmt::print(
-        "{} ranks, {} node(s), {} MB, units of {} MiB, {} lane(s), {}{}{}: median {:.1f} ms, {:.1f}..{:.1f}, bus "
+        "{}: {} ranks, {} node(s), {} MB, units of {} MiB, {} lane(s), {}{}{}: median {:.1f} ms, {:.1f}..{:.1f}, bus "
         "{:.1f} GB/s, all sums right\n",
-        setup.ranks, setup.nodes, setup.megabytes, setup.unit_megabytes, setup.lanes, wire_type_name(setup.wire),
-        setup.is_flat ? ", flat" : "", setup.is_inline ? ", inline" : "", 1e3 * median, 1e3 * seconds.front(),
-        1e3 * seconds.back(), static_cast<double>(elements) * 4e-9 * share / median);
+        setup.transport, setup.ranks, setup.nodes, setup.megabytes, setup.unit_megabytes, setup.lanes,
+        wire_type_name(setup.wire), setup.is_flat ? ", flat" : "", setup.is_inline ? ", inline" : "", 1e3 * median,
+        1e3 * seconds.front(), 1e3 * seconds.back(), static_cast<double>(elements) * 4e-9 * share / median);
   }
   transport->close();
 }
@@ -163,6 +176,11 @@ Setup parse(int count, char** words) {
       setup.wire = *found;
       continue;
     }
+    if (key == "--transport") {
+      if (value != "native" && value != "mpi") throw ConfigError("--transport: native or mpi");
+      setup.transport = value;
+      continue;
+    }
     const int number = std::atoi(value.c_str());
     if (number < 1) throw ConfigError(key + ": a positive number");
     if (key == "--ranks") setup.ranks = std::min(number, Shared::kMostRanks);
@@ -175,7 +193,15 @@ Setup parse(int count, char** words) {
   return setup;
 }
 
-int run(const Setup& setup) {
+int run_launched(Setup setup) {
+  const std::unique_ptr<Bootstrap> bootstrap = start_bootstrap();
+  setup.ranks = bootstrap->size();
+  run_rank(*bootstrap, setup);
+  bootstrap->finish();
+  return 0;
+}
+
+int run_forked(const Setup& setup) {
   auto* shared =
       static_cast<Shared*>(::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   pthread_barrierattr_t attributes;
@@ -203,7 +229,8 @@ int run(const Setup& setup) {
 
 int main(int count, char** words) {
   try {
-    return bertft::run(bertft::parse(count, words));
+    const bertft::Setup setup = bertft::parse(count, words);
+    return bertft::is_launched() ? bertft::run_launched(setup) : bertft::run_forked(setup);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;

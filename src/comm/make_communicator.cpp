@@ -51,6 +51,12 @@ int64_t fusion_bytes(const CommOptions& options, const World& world) {
   return rounded_threshold(options.horovod.fusion_mb * kMiB, world.has_equal_nodes() ? world.local_size : 0);
 }
 
+// The compute thread may be in the middle of anything, so nothing is unwound and MPI is not called.
+void end_process(const std::string& cause) {
+  log::error_of_rank(cause);
+  ::_exit(static_cast<int>(ExitCode::kComm));
+}
+
 // Both transports take the same settings.
 template <typename TransportOptions>
 TransportOptions transport_options(const CommOptions& options, const std::shared_ptr<NonFiniteLog>& non_finite) {
@@ -66,7 +72,9 @@ TransportOptions transport_options(const CommOptions& options, const std::shared
 std::unique_ptr<Transport> make_transport(const CommOptions& options, Bootstrap& bootstrap,
                                           const std::shared_ptr<NonFiniteLog>& non_finite) {
   if (options.transport == "mpi") {
-    return make_mpi_transport(bootstrap, transport_options<MpiOptions>(options, non_finite));
+    auto mpi = transport_options<MpiOptions>(options, non_finite);
+    mpi.end_process = end_process;
+    return make_mpi_transport(bootstrap, mpi);
   }
   return make_native_transport(bootstrap, transport_options<NativeOptions>(options, non_finite));
 }
@@ -81,12 +89,6 @@ std::unique_ptr<Negotiator> make_negotiator(const CommOptions& options, const La
                                       .cache_capacity = static_cast<int>(options.horovod.cache_capacity),
                                       .stall_warn_s = options.stall_warn_s,
                                       .stall_abort_s = 0.0});  // the communicator's watch knows slow from stuck
-}
-
-// The compute thread may be in the middle of anything, so nothing is unwound and MPI is not called.
-void end_process(const std::string& cause) {
-  log::error_of_rank(cause);
-  ::_exit(static_cast<int>(ExitCode::kComm));
 }
 
 }  // namespace

@@ -110,6 +110,27 @@ TEST_CASE("over MPI a killed rank ends the job in both modes, and every survivor
   check_kill(job, "aiacc", 4, 3, "mpi");
 }
 
+// The library aborts before anybody knows why: with a death a moment later the log names it, without one it is the end.
+TEST_CASE("a survivor whose MPI aborts in the middle of a transfer names the killed rank all the same") {
+  if (!has_mpirun()) return;
+  for (const bool is_killed : {true, false}) {
+    CAPTURE(is_killed);
+    const LongJob job(10000);
+    RunRequest request = ranks_request(2, job.arguments("run", {"--set", "comm.transport=mpi"}));
+    request.environment.emplace_back("LD_PRELOAD", brittle_mpi());
+    request.environment.emplace_back("BRITTLE_MPI_FILE", job.path("now"));
+    RankJob program(request, marker_of(job, "run"));
+    program.wait_for("step 5/");
+    job.folder().write("now", "");
+    program.wait_for("brittle MPI");
+    if (is_killed) program.signal_rank(1, SIGKILL);
+    const RunResult result = program.wait(20.0);
+    CHECK(result.exit_code != 0);
+    check_survivors(job, "run", 2, is_killed ? 1 : 0, name_of(is_killed ? 1 : 0) + " is gone", result.err);
+    CHECK((result.err.find("signal 6") == std::string::npos) == is_killed);
+  }
+}
+
 // The compute threads are in an evaluation of many seconds then, and wait for nobody.
 TEST_CASE("survivors that are busy with something long name a killed rank, too") {
   if (!has_mpirun()) return;

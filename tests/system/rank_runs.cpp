@@ -52,6 +52,7 @@ RunRequest ranks_request(const std::vector<std::vector<std::string>>& arguments_
 }
 
 std::string funneled_mpi() { return BERTFT_FUNNELED_MPI; }
+std::string brittle_mpi() { return BERTFT_BRITTLE_MPI; }
 
 RunResult run_ranks(int ranks, const std::vector<std::string>& arguments) {
   return run_program("mpirun", ranks_request(ranks, arguments));

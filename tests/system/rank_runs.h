@@ -39,8 +39,10 @@ class RankJob {
   const std::string marker_;
 };
 
-// A library to preload, with which MPI gives MPI_THREAD_FUNNELED at most.
+// Libraries to preload: with the first MPI gives MPI_THREAD_FUNNELED at most, with the second it ends rank 0 by abort()
+// in the middle of a transfer once there is a file of the name in BRITTLE_MPI_FILE.
 std::string funneled_mpi();
+std::string brittle_mpi();
 
 RunResult run_ranks(int ranks, const std::vector<std::string>& arguments);
 

@@ -4,9 +4,11 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "comm/mpi/abort_guard.h"
 #include "comm/mpi/mpi_lane.h"
 #include "comm/mpi/mpi_transport.h"
 #include "comm/native/control_plane.h"
@@ -64,6 +66,7 @@ class MpiTransport final : public Transport {
   const std::string interfaces_;
   native::Failure failure_;
   CallGate gate_;
+  std::optional<AbortGuard> guard_;
   std::unique_ptr<native::ControlPlane> control_;
 
   native::WaitRecord collective_record_;

@@ -22,6 +22,7 @@ MpiTransport::MpiTransport(native::Mesh mesh, MpiOptions options)
       gate_(failure_),
       control_(std::make_unique<native::ControlPlane>(topology_, mesh.secret.job, std::move(mesh.control), failure_)),
       collective_wait_(topology_, gate_, collective_record_, options_.wait_limit_s) {
+  if (options_.end_process) guard_.emplace(failure_, options_.end_process);
   require(MPI_Comm_split(MPI_COMM_WORLD, 0, place_of(topology_.rank), &collectives_), "MPI_Comm_split");
   require(MPI_Comm_set_errhandler(collectives_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   for (int lane = 0; lane < options_.lanes; ++lane) {

@@ -14,7 +14,7 @@
 namespace bertft {
 
 struct MpiOptions {
-  std::string node;  // see NativeOptions, as all but the next two
+  std::string node;  // see NativeOptions, as all that has no comment
   int lanes = 1;     // each with communicators of its own
   bool is_hierarchical = true;
   std::string interface;
@@ -22,6 +22,9 @@ struct MpiOptions {
   double connect_timeout_s = 30.0;
   double wait_limit_s = 0.0;
   std::function<void(const NonFinite&)> on_non_finite;
+  // Called with the cause, and not expected to return, when what lies under MPI ends this process because a peer is
+  // gone. Without it the process ends by SIGABRT then.
+  std::function<void(const std::string& cause)> end_process = {};
 };
 
 // Collective. REQUIRES that `bootstrap` is MPI's. Throws CommError when the ranks cannot be connected or MPI allows no

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "comm/mpi/abort_guard.h"
 #include "comm/mpi/mpi_calls.h"
 #include "core/error.h"
 #include "core/timer.h"
@@ -30,6 +31,7 @@ int CallGate::pass(const std::function<int()>& call) {
     inside_.fetch_sub(1);
     leave();
   }
+  const AbortGuard::Call marked;
   const int code = call();
   inside_.fetch_sub(1);
   return code;
