@@ -49,7 +49,7 @@ TEST_CASE("predict as several ranks from a pipe writes what one process writes")
   if (!has_mpirun()) return;
   const TrainedJob job;
   for (const std::string& input :
-       {std::string("one\ntwo\nthree\n"), std::string("a good film"), lines_of(200'000), lines_of(1'300'000)}) {
+       {std::string("one\ntwo\nthree\n"), std::string("a good film"), lines_of(100'000), lines_of(1'100'000)}) {
     CAPTURE(input.size());
     const RunResult alone = run_with_input(1, job.predict("-", job.path("alone.tsv")), input);
     CAPTURE(alone.err);
@@ -61,6 +61,7 @@ TEST_CASE("predict as several ranks from a pipe writes what one process writes")
       CAPTURE(together.err);
       REQUIRE(together.exit_code == 0);
       CHECK((read_file(job.path("p.tsv")) == expected));
+      if (input.size() > 1'000'000) break;  // two pieces, which take long enough
       const RunResult shown = run_with_input(ranks, job.predict("-", "-"), input);
       REQUIRE(shown.exit_code == 0);
       CHECK((shown.out == expected));
