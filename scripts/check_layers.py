@@ -17,6 +17,7 @@ ALLOWED = {
     "checkpoint": {"core"},
     "metrics": {"core"},
     "comm": {"core"},
+    "bench": {"comm", "core"},
     "ops": {"core"},
     "optim": {"core"},
     "data": {"tokenize", "core"},
@@ -24,7 +25,7 @@ ALLOWED = {
     "tasks": {"model", "data", "metrics", "core"},
     "config": {"core"},  # and options.h of every folder
 }
-ALLOWED["train"] = set(ALLOWED)
+ALLOWED["train"] = set(ALLOWED) - {"bench"}
 ALLOWED["apps"] = set(ALLOWED) | {"train"}
 ALLOWED["config"] |= {"config"}
 
@@ -38,7 +39,7 @@ LIBRARIES = [
     (re.compile(r"CLI/"), {"apps"}, "only apps parses command lines"),
     (re.compile(r"spdlog/"), {"core"}, "log through core/log.h"),
     (re.compile(r"(cuda|nccl)"), {"comm", "ops", "optim"}, "only comm, ops and optim know CUDA"),
-    (re.compile(r"nlohmann/"), {"tokenize", "checkpoint", "data", "model", "train", "apps"},
+    (re.compile(r"nlohmann/"), {"tokenize", "checkpoint", "data", "model", "bench", "train", "apps"},
      "this folder knows no JSON"),
 ]
 TORCH_FREE_FOLDERS = ("ops/kernels",)  # within a folder that knows torch

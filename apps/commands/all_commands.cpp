@@ -11,6 +11,7 @@ std::vector<std::unique_ptr<Command>> all_commands() {
   commands.push_back(make_tokenize_command());
   commands.push_back(make_inspect_command());
   commands.push_back(make_init_command());
+  commands.push_back(make_comm_bench_command());
   commands.push_back(make_help_command());
   return commands;
 }

@@ -29,6 +29,7 @@ std::unique_ptr<Command> make_predict_command();
 std::unique_ptr<Command> make_tokenize_command();
 std::unique_ptr<Command> make_inspect_command();
 std::unique_ptr<Command> make_init_command();
+std::unique_ptr<Command> make_comm_bench_command();
 std::unique_ptr<Command> make_help_command();
 
 // One of each, in the order of --help.

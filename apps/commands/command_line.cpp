@@ -47,7 +47,6 @@ std::string explain_parse_error(const CLI::ParseError& failure, const CLI::App& 
 
 void refuse_command_not_built(const std::string& name) {
   static const std::map<std::string, std::string> commands = {
-      {"comm-bench", "there is one process and nothing to exchange"},
       {"report", "results.json and metrics.jsonl in the run's folder hold the numbers"},
       {"compare", "results.json and metrics.jsonl in the runs' folders hold the numbers"},
       {"serve", "use predict"},

@@ -20,13 +20,16 @@ struct Agreement {
   double max = 0.0;    // MAX
 };
 
+// Of this rank, from the beginning. What crosses shared memory is no message.
 struct Counters {
-  int64_t messages = 0;
-  int64_t bytes = 0;
-  int64_t rounds = 0;
-  int64_t copies = 0;
-  double exposed_s = 0.0;  // time the compute thread waited
-  double total_s = 0.0;    // time during which anything was on its way
+  int64_t messages = 0;       // sent: sums, collectives and the controller's
+  int64_t bytes = 0;          // of them, headers included
+  int64_t sum_messages = 0;   // of the messages: those that carry gradients
+  int64_t payload_bytes = 0;  // of the bytes: gradients themselves
+  int64_t rounds = 0;         // of negotiation in which units were agreed
+  int64_t copies = 0;         // bytes copied into and out of a fusion buffer
+  double exposed_s = 0.0;     // time the compute thread waited
+  double total_s = 0.0;       // time during which anything was on its way
 };
 
 // One per process. All calls come from the compute thread, in the same order on every rank; each throws CommError when

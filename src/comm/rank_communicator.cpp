@@ -341,7 +341,11 @@ Counters RankCommunicator::counters() const {
     counters.messages += channel.messages_sent;
     counters.bytes += channel.payload_sent + channel.header_sent;
   };
-  for (const ChannelCounters& lane : transport.lanes) add(lane);
+  for (const ChannelCounters& lane : transport.lanes) {
+    add(lane);
+    counters.sum_messages += lane.messages_sent;
+    counters.payload_bytes += lane.payload_sent;
+  }
   add(transport.collectives);
   add(transport.control);
   counters.copies = fusion_.copied_bytes();

@@ -260,7 +260,7 @@ TEST_CASE("pairs of texts train, and the model remembers its columns") {
 TEST_CASE("The version and help answer, and a step is dumped") {
   CHECK(run_binary({"--version"}).out.find("bert_finetune 0.") == 0);
   CHECK(run_binary({"help", "train"}).out.find("train.global_batch_size") != std::string::npos);
-  CHECK(run_binary({"help", "comm-bench"}).exit_code == 2);
+  CHECK(run_binary({"help", "compare"}).exit_code == 2);
   const JobFolder job;
   REQUIRE(job.train({"--dump-step", "2", job.path("dump.safetensors")}).exit_code == 0);
   CHECK(fs::exists(job.path("dump.safetensors")));
