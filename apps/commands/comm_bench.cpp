@@ -145,6 +145,10 @@ class CommBenchCommand final : public Command {
       if (!assignment.starts_with("comm.")) {
         throw ConfigError("--set: '" + assignment + "': comm-bench has the keys of section comm alone");
       }
+      if (assignment.starts_with("comm.timeline=")) {
+        throw ConfigError(
+            "--set: comm.timeline: every mode would replace the file of the one before; use it with train");
+      }
       for (const char* key : {"comm.mode=", "comm.negotiate="}) {
         if (assignment.starts_with(key)) throw ConfigError("--set: '" + assignment + "': name modes by --modes");
       }
@@ -175,7 +179,7 @@ class CommBenchCommand final : public Command {
         {"--set", join(overrides_, " ")},
         {"the number of payloads", std::to_string(results.size())}};
     for (const BenchResult& result : results) {
-      facts.emplace_back("the layout of a payload", fmt::format("{:016x}", result.payload.layout.hash()));
+      facts.push_back({"the layout of a payload", fmt::format("{:016x}", result.payload.layout.hash())});
     }
     return facts;
   }

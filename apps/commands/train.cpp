@@ -199,7 +199,8 @@ class TrainCommand final : public Command {
     add_inputs("data.dev", config.data.dev);
     add_inputs("data.test", config.data.test);
     const std::vector<std::pair<std::string, std::string>> outputs = {{"--trace", requests_.trace_path},
-                                                                      {"--dump-step", requests_.dump_path}};
+                                                                      {"--dump-step", requests_.dump_path},
+                                                                      {"comm.timeline", config.comm.timeline}};
     for (const auto& [what, path] : inputs) run_dir.require_outside(path, what);
     for (const auto& [what, path] : outputs) {
       run_dir.require_outside(path, what);

@@ -14,6 +14,7 @@
 #include "comm/native/native_transport.h"
 #include "comm/negotiator.h"
 #include "comm/rank_communicator.h"
+#include "comm/timeline/timeline_observer.h"
 #include "core/error.h"
 #include "core/log.h"
 
@@ -79,8 +80,21 @@ std::unique_ptr<Transport> make_transport(const CommOptions& options, Bootstrap&
   return make_native_transport(bootstrap, transport_options<NativeOptions>(options, non_finite));
 }
 
+// What this rank writes for comm.timeline; null when it writes nothing.
+std::shared_ptr<TimelineObserver> make_timeline(const CommOptions& options, const Layout& layout, const World& world,
+                                                int lanes) {
+  const std::string path = timeline_path(options.timeline, world.rank);
+  if (path.empty()) return nullptr;
+  return std::make_shared<TimelineObserver>(
+      TimelineSettings{.path = path,
+                       .reduce_activity = options.transport == "mpi" ? "MPI_ALLREDUCE" : "NATIVE_ALLREDUCE",
+                       .shows_negotiation = !is_horovod(options),
+                       .lanes = lanes},
+      layout, world);
+}
+
 std::unique_ptr<Negotiator> make_negotiator(const CommOptions& options, const Layout& layout, const World& world,
-                                            Bootstrap& bootstrap) {
+                                            Bootstrap& bootstrap, TimelineObserver* timeline) {
   const NegotiatorPlace place{job_number(bootstrap), world.rank, world.size};
   if (!is_horovod(options)) return make_decentral_negotiator(place, layout, options.negotiate == "static");
   return make_coordinator_negotiator(place, layout,
@@ -88,7 +102,9 @@ std::unique_ptr<Negotiator> make_negotiator(const CommOptions& options, const La
                                       .fusion_bytes = fusion_bytes(options, world),
                                       .cache_capacity = static_cast<int>(options.horovod.cache_capacity),
                                       .stall_warn_s = options.stall_warn_s,
-                                      .stall_abort_s = 0.0});  // the communicator's watch knows slow from stuck
+                                      .stall_abort_s = 0.0,  // the communicator's watch knows slow from stuck
+                                      .has_timeline = !options.timeline.empty(),
+                                      .timeline = timeline != nullptr ? &timeline->timeline() : nullptr});
 }
 
 }  // namespace
@@ -111,18 +127,25 @@ std::unique_ptr<Communicator> make_communicator(const CommOptions& options, cons
         "comm.transport: mpi needs processes that mpirun or srun starts, and this one was started alone. Start it with "
         "mpirun (-np 1 will do), or set comm.transport: auto");
   }
-  if (world.size == 1) return std::make_unique<LocalCommunicator>(layout, gradients.data());
+  if (world.size == 1) {
+    if (!options.timeline.empty()) {
+      log::warn("comm.timeline: one process exchanges nothing, so " + options.timeline + " is not written");
+    }
+    return std::make_unique<LocalCommunicator>(layout, gradients.data());
+  }
   const auto non_finite = std::make_shared<NonFiniteLog>();
   std::unique_ptr<Transport> transport = make_transport(options, bootstrap, non_finite);
-  const RankCommunicatorSettings settings{.wire = wire_of(resolved_wire(options, world)),
-                                          .sums_in_control_thread = is_horovod(options),
-                                          .fuses_by_copy = is_horovod(options),
-                                          .sparse_rows = sparse_rule_of(options),
-                                          .stall = {options.stall_warn_s, options.stall_abort_s},
-                                          .end_process = end_process};
+  const auto timeline = make_timeline(options, layout, world, transport->lanes());
+  RankCommunicatorSettings settings{.wire = wire_of(resolved_wire(options, world)),
+                                    .sums_in_control_thread = is_horovod(options),
+                                    .fuses_by_copy = is_horovod(options),
+                                    .sparse_rows = sparse_rule_of(options),
+                                    .stall = {options.stall_warn_s, options.stall_abort_s},
+                                    .end_process = end_process};
+  if (timeline) settings.observer = timeline;
   return std::make_unique<RankCommunicator>(world, std::move(transport),
-                                            make_negotiator(options, layout, world, bootstrap), layout, gradients,
-                                            settings, non_finite);
+                                            make_negotiator(options, layout, world, bootstrap, timeline.get()), layout,
+                                            gradients, settings, non_finite);
 }
 
 }  // namespace bertft

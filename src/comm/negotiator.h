@@ -15,6 +15,8 @@
 
 namespace bertft {
 
+class Timeline;
+
 class Negotiator {
  public:
   virtual ~Negotiator() = default;
@@ -66,6 +68,8 @@ struct HorovodSettings {
   int cache_capacity = 1024;
   double stall_warn_s = 0.0;  // 0: no reports
   double stall_abort_s = 0.0;
+  bool has_timeline = false;     // rank 0 writes one; alike on all ranks
+  Timeline* timeline = nullptr;  // on rank 0; outlives the negotiator
 };
 
 // Horovod's cycle with rank 0 as coordinator (docs/communicator-coordinator.md).

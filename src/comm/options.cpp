@@ -98,10 +98,15 @@ OptionTable comm_option_table(CommOptions& options) {
         .target = &options.port_base,
         .help = "first TCP port that ranks listen on; 0: free ones",
         .min = 0,
-        .max = 65000}}};
+        .max = 65000},
+       {.key = "timeline",
+        .target = &options.timeline,
+        .help = "write when each gradient was ready, agreed on and summed to this file, which chrome://tracing and "
+                "Perfetto open; rank 0 writes it, with %r in its name every rank one; empty: none",
+        .kind = OptionKind::kPath}}};
   add_horovod(table.options, options.horovod);
   const std::string reason = "the communicator of this build does without";
-  for (const char* key : {"unit_mb", "sharded_optimizer", "timeline", "tune"}) {
+  for (const char* key : {"unit_mb", "sharded_optimizer", "tune"}) {
     table.not_in_this_build[key] = reason;
   }
   if (!has_mpi()) table.not_in_this_build["transport=mpi"] = "it was built without MPI; use native";

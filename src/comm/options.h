@@ -30,6 +30,7 @@ struct CommOptions {
   double stall_abort_s = 120.0;
   std::string interface;
   int64_t port_base = 0;
+  std::string timeline;  // path; "" for none
   HorovodOptions horovod;
 };
 

@@ -101,6 +101,7 @@ void RankCommunicator::step_begin(int64_t step) {
   step_ = step;
   units_left_ = static_cast<int>(layout_.units.size());
   next_lane_ = 0;
+  settings_.observer->step_begins(step, now_s());
   negotiator_->step_begin(step);
   flush();
 }
@@ -109,6 +110,7 @@ void RankCommunicator::mark_ready(int unit) {
   rows_.before_leaving(unit);
   const std::lock_guard lock(mutex_);
   require_intact();
+  settings_.observer->unit_is_ready(unit, now_s());
   negotiator_->mark_ready(unit);
   flush();
 }
@@ -116,6 +118,7 @@ void RankCommunicator::mark_ready(int unit) {
 void RankCommunicator::finish() {
   const Timer waited;
   const Waiting here(*this);
+  settings_.observer->wait_begins(now_s());
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !failure_.empty() || (units_left_ == 0 && negotiator_->is_step_done()); });
@@ -124,6 +127,7 @@ void RankCommunicator::finish() {
   }
   restore_rows();
   const std::lock_guard lock(mutex_);
+  settings_.observer->step_ends(now_s());
   counters_.exposed_s += waited.seconds();
 }
 
@@ -148,6 +152,7 @@ void RankCommunicator::flush() {
     ++counters_.rounds;
     for (std::vector<int>& units : round.groups) {
       if (sums_on_way_++ == 0) on_way_since_s_ = now_s();
+      settings_.observer->units_are_agreed(units, now_s());
       const auto lane = static_cast<size_t>(next_lane_++) % lane_queues_.size();
       lane_queues_[lane].push_back({round.step, std::move(units)});
     }
@@ -221,15 +226,25 @@ void RankCommunicator::make_sum(int lane, const Sum& sum) {
     flags = negotiator_->flag_word();
   }
   uint32_t word = 0;
+  const auto enter = [&](SumPhase phase) { settings_.observer->sum_enters(sum.units, phase, now_s()); };
+  settings_.observer->sum_begins(lane, sum.units, now_s());
   if (sum.units.size() > 1 && settings_.fuses_by_copy) {
-    word = reduce(lane, fusion_.pack(sum.units), sum, flags);
+    enter(SumPhase::kCopyIn);
+    const ElementRange range = fusion_.pack(sum.units);
+    enter(SumPhase::kReduce);
+    word = reduce(lane, range, sum, flags);
+    enter(SumPhase::kCopyOut);
     fusion_.unpack(sum.units, results_);
   } else {
     for (const int unit : sum.units) {
+      enter(SumPhase::kReduce);
       word |= reduce(lane, range_of(unit), sum, flags);
-      if (sums_ != results_) fusion_.copy_back(unit, results_);
+      if (sums_ == results_) continue;
+      enter(SumPhase::kCopyOut);
+      fusion_.copy_back(unit, results_);
     }
   }
+  settings_.observer->sum_ends(lane, sum.units, now_s());
   sum_is_done(sum, word);
 }
 
@@ -316,6 +331,7 @@ void RankCommunicator::close() {
   transport_->send(world_.rank, "");  // wakes the control thread
   stop_threads();
   transport_->close();
+  settings_.observer->close();
   is_closed_ = true;
 }
 

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "comm/comm_observer.h"
 #include "comm/communicator.h"
 #include "comm/compact_rows.h"
 #include "comm/fusion_area.h"
@@ -35,6 +36,7 @@ struct RankCommunicatorSettings {
   // Called with the cause, on a thread of its own, when a peer is lost and the compute thread has not taken notice for
   // a while: it is busy, and the launcher is about to kill this process. Not expected to return.
   std::function<void(const std::string& cause)> end_process = {};
+  std::shared_ptr<CommObserver> observer = std::make_shared<CommObserver>();  // never null
 };
 
 class RankCommunicator final : public Communicator {

@@ -27,8 +27,8 @@ namespace bertft {
 namespace {
 
 // Keys that name places or resources of one machine.
-const std::set<std::string> kKeysOfARank = {"data.train",     "data.dev",         "data.test",
-                                            "data.cache_dir", "model.checkpoint", "output.dir"};
+const std::set<std::string> kKeysOfARank = {"data.train",       "data.dev",   "data.test",    "data.cache_dir",
+                                            "model.checkpoint", "output.dir", "comm.timeline"};
 
 }  // namespace
 
@@ -139,6 +139,7 @@ Facts configuration_facts(RunConfig& config) {
   for (const auto& [key, value] : config_values(config)) {
     if (kKeysOfARank.count(key) == 0) facts.push_back({key, value, origin_of(config, key)});
   }
+  facts.push_back({"whether comm.timeline is set", config.comm.timeline.empty() ? "no" : "yes"});
   return facts;
 }
 

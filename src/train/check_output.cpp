@@ -25,6 +25,22 @@ fs::path existing_parent(fs::path path) {
   return path;
 }
 
+// Of comm.timeline, which is opened when the ranks are joined.
+void add_timeline_faults(const RunConfig& config, std::vector<std::string>& faults) {
+  const std::string& path = config.comm.timeline;
+  if (path.empty()) return;
+  std::error_code error;
+  const fs::path folder = fs::absolute(path).parent_path();
+  if (fs::is_directory(path, error)) {
+    faults.push_back(fmt::format("comm.timeline: {} is a folder; name a file", path));
+  } else if (!fs::is_directory(folder, error)) {
+    faults.push_back(fmt::format("comm.timeline: there is no folder {}; create it", folder.string()));
+  } else if (::access(fs::exists(path, error) ? path.c_str() : folder.c_str(), W_OK) != 0) {
+    faults.push_back(
+        fmt::format("comm.timeline: {} cannot be written. Change its permissions or name another place", path));
+  }
+}
+
 std::string bytes_text(int64_t bytes) { return fmt::format("{} MB", with_thousands((bytes + 999'999) / 1'000'000)); }
 
 }  // namespace
@@ -43,6 +59,7 @@ std::vector<std::string> output_faults(const RunConfig& config, int64_t paramete
   } catch (const Error& failure) {
     faults.push_back(failure.what());
   }
+  add_timeline_faults(config, faults);
   const fs::path folder = existing_parent(fs::absolute(config.output.dir));
   std::error_code error;
   if (fs::is_directory(folder, error) && ::access(folder.c_str(), W_OK | X_OK) != 0) {

@@ -17,7 +17,7 @@
 #include "comm/coordinator/response_cache.h"
 #include "comm/coordinator/tensor_lists.h"
 #include "comm/coordinator/tensor_queue.h"
-#include "comm/coordinator/timeline.h"
+#include "comm/timeline/timeline.h"
 
 namespace bertft {
 

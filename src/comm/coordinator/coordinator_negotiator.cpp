@@ -1,32 +1,15 @@
 // Horovod's controller as a Negotiator: a tensor for each unit, a cycle at fixed times.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "comm/coordinator/coordinator_controller.h"
 #include "comm/negotiator.h"
+#include "comm/unit_tensors.h"
 #include "core/error.h"
 
 namespace bertft {
 namespace {
-
-// A unit is called by its first parameter, and by its part of it when that has several.
-std::vector<TensorSpec> tensors_of(const Layout& layout) {
-  std::vector<TensorSpec> tensors;
-  for (size_t unit = 0; unit < layout.units.size(); ++unit) {
-    const LayoutUnit& range = layout.units[unit];
-    const auto first = std::find_if(layout.entries.begin(), layout.entries.end(), [&](const LayoutEntry& entry) {
-      return entry.last_unit >= static_cast<int>(unit);
-    });
-    check(first != layout.entries.end(), "a unit holds a parameter");
-    std::string name = first->spec.name;
-    if (first->first_unit < static_cast<int>(unit))
-      name += fmt::format("[{}]", static_cast<int>(unit) - first->first_unit);
-    tensors.push_back({std::move(name), {.shape = {range.end - range.begin}}});
-  }
-  return tensors;
-}
 
 CoordinatorOptions options_of(const NegotiatorPlace& place, const HorovodSettings& settings) {
   return {.rank = place.rank,
@@ -34,13 +17,15 @@ CoordinatorOptions options_of(const NegotiatorPlace& place, const HorovodSetting
           .job = place.job,
           .cache_capacity = settings.cache_capacity,
           .fusion = {.threshold_bytes = settings.fusion_bytes},
-          .stall = {.warn_s = settings.stall_warn_s, .shutdown_s = settings.stall_abort_s}};
+          .stall = {.warn_s = settings.stall_warn_s, .shutdown_s = settings.stall_abort_s},
+          .has_timeline = settings.has_timeline};
 }
 
 class CoordinatorNegotiator final : public Negotiator {
  public:
   CoordinatorNegotiator(const NegotiatorPlace& place, const Layout& layout, const HorovodSettings& settings)
-      : controller_(options_of(place, settings), tensors_of(layout)), cycle_s_(settings.cycle_s) {}
+      : controller_(options_of(place, settings), tensors_of_units(layout), settings.timeline),
+        cycle_s_(settings.cycle_s) {}
 
   void step_begin(int64_t step) override { controller_.step_begin(step); }
   void mark_ready(int unit) override { controller_.mark_ready(unit); }

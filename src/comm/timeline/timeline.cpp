@@ -1,22 +1,14 @@
-#include "comm/coordinator/timeline.h"
+#include "comm/timeline/timeline.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 
 #include "core/error.h"
-#include "core/log.h"
 
 namespace bertft {
 
 namespace {
-
-constexpr size_t kBlockBytes = 64 * 1024;
-constexpr std::string_view kEnd = "\n]\n";
 
 // A JSON string. Bytes beyond ASCII are kept when they are well-formed UTF-8 by their lengths, else replaced by '?'.
 std::string quoted(std::string_view text) {
@@ -55,24 +47,12 @@ int64_t microseconds(double now_s) { return static_cast<int64_t>(std::llround(no
 
 }  // namespace
 
-Timeline::Timeline(const std::string& path, int64_t start_us) : path_(path) {
-  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_ < 0) {
-    throw ResourceError(fmt::format("cannot write the timeline {}: {}; choose another place or leave comm.timeline off",
-                                    path, std::strerror(errno)));
-  }
-  append(fmt::format(
-      R"({{"name": "process_name", "ph": "M", "pid": 0, "args": {{"start_time_since_epoch_in_micros": {}}}}})",
-      start_us));
-  append(R"({"name": "process_sort_index", "ph": "M", "pid": 0, "args": {"sort_index": 0}})");
-  flush();
-}
-
-Timeline::~Timeline() {
-  flush();
-  if (file_ >= 0) {
-    ::close(file_);
-  }
+Timeline::Timeline(const std::string& path, int64_t start_us, const std::string& rank_name) : file_(path) {
+  file_.append(fmt::format(
+      R"({{"name": "process_name", "ph": "M", "pid": 0, "args": {{"name": {}, "start_time_since_epoch_in_micros": {}}}}})",
+      quoted(rank_name), start_us));
+  file_.append(R"({"name": "process_sort_index", "ph": "M", "pid": 0, "args": {"sort_index": 0}})");
+  file_.flush();
 }
 
 Timeline::Tensor& Timeline::find(const std::string& name) {
@@ -80,10 +60,10 @@ Timeline::Tensor& Timeline::find(const std::string& name) {
   Tensor& tensor = place->second;
   if (is_new) {
     tensor.process = static_cast<int>(tensors_.size());
-    append(fmt::format(R"({{"name": "process_name", "ph": "M", "pid": {}, "args": {{"name": {}}}}})", tensor.process,
-                       quoted(name)));
-    append(fmt::format(R"({{"name": "process_sort_index", "ph": "M", "pid": {0}, "args": {{"sort_index": {0}}}}})",
-                       tensor.process));
+    file_.append(fmt::format(R"({{"name": "process_name", "ph": "M", "pid": {}, "args": {{"name": {}}}}})",
+                             tensor.process, quoted(name)));
+    file_.append(fmt::format(
+        R"({{"name": "process_sort_index", "ph": "M", "pid": {0}, "args": {{"sort_index": {0}}}}})", tensor.process));
   }
   return tensor;
 }
@@ -95,6 +75,7 @@ Timeline::Tensor& Timeline::expect(const std::string& name, State state) {
 }
 
 void Timeline::negotiate_start(const std::string& tensor, double now_s) {
+  const std::lock_guard lock(mutex_);
   Tensor& found = find(tensor);
   if (found.state == State::kNothing) {
     event('B', found, "NEGOTIATE_ALLREDUCE", now_s);
@@ -103,6 +84,7 @@ void Timeline::negotiate_start(const std::string& tensor, double now_s) {
 }
 
 void Timeline::negotiate_rank_ready(const std::string& tensor, int rank, double now_s) {
+  const std::lock_guard lock(mutex_);
   const Tensor& found = find(tensor);
   if (found.state == State::kNegotiating) {
     event('X', found, std::to_string(rank), now_s, R"(, "dur": 0)");
@@ -110,6 +92,7 @@ void Timeline::negotiate_rank_ready(const std::string& tensor, int rank, double 
 }
 
 void Timeline::negotiate_end(const std::string& tensor, double now_s) {
+  const std::lock_guard lock(mutex_);
   Tensor& found = find(tensor);
   if (found.state == State::kNegotiating) {
     event('E', found, {}, now_s);
@@ -118,26 +101,43 @@ void Timeline::negotiate_end(const std::string& tensor, double now_s) {
 }
 
 void Timeline::start(const std::string& tensor, double now_s) {
+  const std::lock_guard lock(mutex_);
   Tensor& found = expect(tensor, State::kNothing);
   event('B', found, "ALLREDUCE", now_s);
   found.state = State::kReducing;
 }
 
 void Timeline::activity_start(const std::string& tensor, std::string_view activity, double now_s) {
-  Tensor& found = expect(tensor, State::kReducing);
-  event('B', found, activity, now_s);
-  found.state = State::kInActivity;
+  const std::lock_guard lock(mutex_);
+  begin_activity(expect(tensor, State::kReducing), activity, now_s);
+}
+
+void Timeline::next_activity(const std::string& tensor, std::string_view activity, double now_s) {
+  const std::lock_guard lock(mutex_);
+  Tensor& found = find(tensor);
+  if (found.state == State::kInActivity) end_activity(found, now_s);
+  begin_activity(expect(tensor, State::kReducing), activity, now_s);
+}
+
+void Timeline::begin_activity(Tensor& tensor, std::string_view activity, double now_s) {
+  event('B', tensor, activity, now_s);
+  tensor.state = State::kInActivity;
 }
 
 void Timeline::activity_end(const std::string& tensor, double now_s) {
-  Tensor& found = expect(tensor, State::kInActivity);
-  event('E', found, {}, now_s);
-  found.state = State::kReducing;
+  const std::lock_guard lock(mutex_);
+  end_activity(expect(tensor, State::kInActivity), now_s);
+}
+
+void Timeline::end_activity(Tensor& tensor, double now_s) {
+  event('E', tensor, {}, now_s);
+  tensor.state = State::kReducing;
 }
 
 void Timeline::end(const std::string& tensor, const TensorTraits& traits, double now_s) {
+  const std::lock_guard lock(mutex_);
   if (find(tensor).state == State::kInActivity) {
-    activity_end(tensor, now_s);
+    end_activity(find(tensor), now_s);
   }
   Tensor& found = expect(tensor, State::kReducing);
   event(
@@ -147,49 +147,32 @@ void Timeline::end(const std::string& tensor, const TensorTraits& traits, double
 }
 
 void Timeline::mark_cycle(double now_s) {
-  append(fmt::format(R"({{"ph": "i", "name": "CYCLE_START", "ts": {}, "pid": 0, "tid": 0, "s": "g"}})",
-                     microseconds(now_s)));
+  file_.append(fmt::format(R"({{"ph": "i", "name": "CYCLE_START", "ts": {}, "pid": 0, "tid": 0, "s": "g"}})",
+                           microseconds(now_s)));
 }
 
 void Timeline::event(char phase, const Tensor& tensor, std::string_view name, double now_s, const std::string& more) {
   const std::string named = name.empty() ? std::string() : fmt::format(R"(, "name": {})", quoted(name));
-  append(fmt::format(R"({{"ph": "{}"{}, "ts": {}, "pid": {}, "tid": 0{}}})", phase, named, microseconds(now_s),
-                     tensor.process, more));
+  file_.append(fmt::format(R"({{"ph": "{}"{}, "ts": {}, "pid": {}, "tid": 0{}}})", phase, named, microseconds(now_s),
+                           tensor.process, more));
 }
 
-void Timeline::append(std::string_view record) {
-  pending_ += is_first_ ? "[\n" : ",\n";
-  is_first_ = false;
-  pending_ += record;
-  if (pending_.size() >= kBlockBytes) {
-    flush();
-  }
+void Timeline::name_thread(int thread, const std::string& name) {
+  file_.append(fmt::format(R"({{"name": "thread_name", "ph": "M", "pid": 0, "tid": {}, "args": {{"name": {}}}}})",
+                           thread, quoted(name)));
 }
 
-void Timeline::flush() {
-  if (file_ < 0 || pending_.empty()) {
-    pending_.clear();
-    return;
-  }
-  const auto records = static_cast<int64_t>(pending_.size());
-  pending_ += kEnd;
-  size_t done = 0;
-  while (done < pending_.size()) {
-    const ssize_t bytes = ::pwrite(file_, pending_.data() + done, pending_.size() - done,
-                                   static_cast<off_t>(written_ + static_cast<int64_t>(done)));
-    if (bytes < 0 && errno == EINTR) {
-      continue;
-    }
-    if (bytes <= 0) {
-      log::warn(fmt::format("the timeline {} ends here: {}", path_, std::strerror(errno)));
-      ::close(file_);
-      file_ = -1;
-      break;
-    }
-    done += static_cast<size_t>(bytes);
-  }
-  written_ += records;
-  pending_.clear();
+void Timeline::begin_in_thread(int thread, std::string_view what, double now_s) {
+  const std::lock_guard lock(mutex_);
+  ++depth_of_thread_[thread];
+  file_.append(fmt::format(R"({{"ph": "B", "name": {}, "ts": {}, "pid": 0, "tid": {}}})", quoted(what),
+                           microseconds(now_s), thread));
+}
+
+void Timeline::end_in_thread(int thread, double now_s) {
+  const std::lock_guard lock(mutex_);
+  check(depth_of_thread_[thread]-- > 0, "something ends in a thread of the timeline that has not begun");
+  file_.append(fmt::format(R"({{"ph": "E", "ts": {}, "pid": 0, "tid": {}}})", microseconds(now_s), thread));
 }
 
 }  // namespace bertft

@@ -1,63 +1,32 @@
 // The trace: its events, validity at every moment, odd names, full disks, and the events of a coordinator.
-#include "comm/coordinator/timeline.h"
+#include "comm/timeline/timeline.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <thread>
 
 #include "core/error.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/test.h"
+#include "tests/support/trace_events.h"
 #include "tests/unit/comm/coordinator/coordinator_world.h"
 
 namespace bertft {
 using nlohmann::json;
 
+using test::read_trace;
+
 namespace {
 
-json read_trace(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return json::parse(text.str());
+// The events of one tensor.
+test::Story story(const std::string& path, const std::string& tensor) {
+  return test::parse_trace(path).tensors[tensor];
 }
 
-std::string name_of_process(const json& trace, int process) {
-  for (const json& event : trace) {
-    if (event.at("ph") == "M" && event.at("name") == "process_name" && event.at("pid") == process) {
-      return event.at("args").value("name", "");
-    }
-  }
-  return {};
-}
-
-// The events of one tensor as "B NEGOTIATE_ALLREDUCE", "X 2", "E"; checks that its begins and ends match and that time
-// goes on.
-std::vector<std::string> story(const json& trace, const std::string& tensor) {
-  std::vector<std::string> lines;
-  int depth = 0;
-  int64_t last = 0;
-  for (const json& event : trace) {
-    if (event.at("ph") == "M" || event.at("ph") == "i" || name_of_process(trace, event.at("pid")) != tensor) {
-      continue;
-    }
-    const std::string phase = event.at("ph");
-    lines.push_back(phase + (event.contains("name") ? " " + event.at("name").get<std::string>() : ""));
-    depth += phase == "B" ? 1 : phase == "E" ? -1 : 0;
-    CHECK(depth >= 0);
-    CHECK(event.at("ts").get<int64_t>() >= last);
-    last = event.at("ts").get<int64_t>();
-  }
-  CHECK(depth == 0);
-  return lines;
-}
-
-using Lines = std::vector<std::string>;
+using Lines = test::Story;
 
 }  // namespace
 
@@ -84,9 +53,9 @@ TEST_CASE("a timeline has Horovod's events: negotiation with the ranks, the redu
   }
   const json trace = read_trace(path);
   CHECK(trace.at(0).at("args").at("start_time_since_epoch_in_micros") == 1234567);
-  CHECK(story(trace, "w") == Lines{"B NEGOTIATE_ALLREDUCE", "X 1", "X 0", "E", "B ALLREDUCE", "B QUEUE", "E",
-                                   "B MEMCPY_IN_FUSION_BUFFER", "E", "B NATIVE_ALLREDUCE", "E",
-                                   "B MEMCPY_OUT_FUSION_BUFFER", "E", "E"});
+  CHECK(story(path, "w") == Lines{"B NEGOTIATE_ALLREDUCE", "X 1", "X 0", "E", "B ALLREDUCE", "B QUEUE", "E",
+                                  "B MEMCPY_IN_FUSION_BUFFER", "E", "B NATIVE_ALLREDUCE", "E",
+                                  "B MEMCPY_OUT_FUSION_BUFFER", "E", "E"});
   const json& last = trace.back();
   CHECK(last.at("ts") == 2250000);
   CHECK(last.at("args") == json{{"dtype", "float32"}, {"shape", "[2, 3]"}});
@@ -114,7 +83,7 @@ TEST_CASE("events of a reduction that do not fit are refused, negotiations durin
     timeline.negotiate_end("w", 0.1);
     timeline.end("w", {}, 0.2);
   }
-  CHECK(story(read_trace(path), "w") == Lines{"B ALLREDUCE", "E"});
+  CHECK(story(path, "w") == Lines{"B ALLREDUCE", "E"});
 }
 
 TEST_CASE("names of any bytes make a valid timeline") {
@@ -131,9 +100,9 @@ TEST_CASE("names of any bytes make a valid timeline") {
   }
   const json trace = read_trace(path);
   for (int i = 0; i < 3; ++i) {
-    CHECK(story(trace, names[i]) == Lines{"B ALLREDUCE", "E"});
+    CHECK(story(path, names[i]) == Lines{"B ALLREDUCE", "E"});
   }
-  CHECK(story(trace, "broken??") == Lines{"B ALLREDUCE", "E"});
+  CHECK(story(path, "broken??") == Lines{"B ALLREDUCE", "E"});
 }
 
 TEST_CASE("a timeline is a whole JSON array after each flush, and what a killed process leaves is one, too") {
@@ -145,7 +114,7 @@ TEST_CASE("a timeline is a whole JSON array after each flush, and what a killed 
     timeline.start("w", i);
     timeline.end("w", {}, i);
     timeline.flush();
-    CHECK(story(read_trace(path), "w").size() == static_cast<size_t>(2 * (i + 1)));
+    CHECK(story(path, "w").size() == static_cast<size_t>(2 * (i + 1)));
   }
   const std::string other = folder.path() + "/killed.json";
   const pid_t child = ::fork();
@@ -154,13 +123,14 @@ TEST_CASE("a timeline is a whole JSON array after each flush, and what a killed 
     for (int i = 0; i < 3000; ++i) {  // more than a block
       killed.start("w", i);
       killed.end("w", {}, i);
+      if (i == 2000) killed.flush();
     }
     ::kill(::getpid(), SIGKILL);
   }
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
   CHECK(WIFSIGNALED(status));
-  CHECK(read_trace(other).size() > 1000);
+  CHECK(read_trace(other).size() >= 2 * 2001);
 }
 
 TEST_CASE("a timeline that cannot be written is refused at the start and ends quietly later") {
@@ -174,6 +144,53 @@ TEST_CASE("a timeline that cannot be written is refused at the start and ends qu
     }
     CHECK_NOTHROW(full.flush());
   }
+}
+
+TEST_CASE("the threads of a rank are nested in its own process, and an end without a begin is refused") {
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/timeline.json";
+  {
+    Timeline timeline(path, 0, "rank 3 (node \"b\")");
+    timeline.name_thread(1, "steps");
+    timeline.name_thread(2, "lane 0");
+    timeline.begin_in_thread(1, "step 7", 0.1);
+    timeline.begin_in_thread(2, "w", 0.2);
+    timeline.begin_in_thread(1, "wait", 0.3);
+    timeline.end_in_thread(2, 0.4);
+    timeline.end_in_thread(1, 0.5);
+    timeline.end_in_thread(1, 0.5);
+    CHECK_THROWS_AS(timeline.end_in_thread(1, 0.6), InternalError);
+    CHECK_THROWS_AS(timeline.end_in_thread(3, 0.6), InternalError);
+  }
+  test::Trace trace = test::parse_trace(path);
+  CHECK(trace.threads["steps"] == Lines{"B step 7", "B wait", "E", "E"});
+  CHECK(trace.threads["lane 0"] == Lines{"B w", "E"});
+  CHECK(read_trace(path).at(0).at("args").at("name") == "rank 3 (node \"b\")");
+}
+
+TEST_CASE("several threads write one timeline, which stays whole") {
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/timeline.json";
+  {
+    Timeline timeline(path, 0);
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&timeline, thread] {
+        const std::string tensor = "tensor." + std::to_string(thread);
+        for (int i = 0; i < 500; ++i) {
+          timeline.start(tensor, i);
+          timeline.next_activity(tensor, "QUEUE", i);
+          timeline.next_activity(tensor, "NATIVE_ALLREDUCE", i);
+          timeline.end(tensor, {}, i);
+          if (i % 100 == 0) timeline.flush();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+  const test::Trace trace = test::parse_trace(path);
+  REQUIRE(trace.tensors.size() == 4);
+  for (const auto& [tensor, lines] : trace.tensors) CHECK(lines.size() == 500 * 6);
 }
 
 TEST_CASE("the coordinator writes its negotiations: per rank when uncached, begin and end when cached") {
@@ -196,14 +213,10 @@ TEST_CASE("the coordinator writes its negotiations: per rank when uncached, begi
     world.cycle(0.5);
   }
   const json trace = read_trace(path);
-  CHECK(story(trace, "unit.0") ==
+  CHECK(story(path, "unit.0") ==
         Lines{"B NEGOTIATE_ALLREDUCE", "X 2", "X 0", "X 1", "E", "B NEGOTIATE_ALLREDUCE", "E"});
-  CHECK(story(trace, "unit.1") == Lines{"B NEGOTIATE_ALLREDUCE", "X 0", "X 1", "X 2", "E"});
-  int marks = 0;
-  for (const json& event : trace) {
-    marks += event.at("ph") == "i" ? 1 : 0;
-  }
-  CHECK(marks == 5);
+  CHECK(story(path, "unit.1") == Lines{"B NEGOTIATE_ALLREDUCE", "X 0", "X 1", "X 2", "E"});
+  CHECK(test::parse_trace(path).cycles == 5);
 }
 
 }  // namespace bertft

@@ -1,14 +1,17 @@
-// Writes what happens to each tensor as a trace that chrome://tracing and Perfetto open: the same names, nesting and
-// file that users of HOROVOD_TIMELINE know (horovod/common/timeline.cc, catapult's Trace Event Format).
+// Writes what happens to each tensor, and what this rank's threads do, as a trace that chrome://tracing and Perfetto
+// open: the same names, nesting and file that users of HOROVOD_TIMELINE know (horovod/common/timeline.cc, catapult's
+// Trace Event Format).
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "comm/coordinator/tensor_traits.h"
+#include "comm/timeline/trace_file.h"
 
 namespace bertft {
 
@@ -23,18 +26,14 @@ constexpr const char* kMemcpyOut = "MEMCPY_OUT_FUSION_BUFFER";
 // Each tensor is a process of the trace and goes through: nothing -> negotiating -> nothing -> reducing -> in an
 // activity -> reducing ... -> nothing. Calls of a reduction that do not fit the state of the tensor throw
 // InternalError; what is negotiated while rank 0 still reduces the step before is left out, since a process of the
-// trace shows one thing at a time. Times are seconds since the start of the trace and must not decrease. Not for
-// several threads at once. Events are collected and written in blocks; after each the file is a whole JSON array, since
-// the next block overwrites its last bracket. A process that is killed loses what was collected since the last flush()
-// and leaves a valid file; one killed within the write leaves an array without its bracket, which the viewers accept as
-// well. When the disk is full, one warning is logged and the trace ends; training goes on.
+// trace shows one thing at a time. Process 0 is this rank, with a thread of the trace for each of its own.
+// Times are seconds since the start of the trace and must not decrease for a tensor or a thread. Any thread may call;
+// nothing waits for the disk (comm/timeline/trace_file.h says what a process that ends early leaves behind).
 class Timeline {
  public:
-  // Makes or empties the file. `start_us`: microseconds since 1970 at time 0. Throws ResourceError when that fails.
-  Timeline(const std::string& path, int64_t start_us);
-  ~Timeline();
-  Timeline(const Timeline&) = delete;
-  Timeline& operator=(const Timeline&) = delete;
+  // Makes or empties the file. `start_us`: microseconds since 1970 at time 0; `rank_name`: what process 0 is called.
+  // Throws ResourceError when that fails.
+  Timeline(const std::string& path, int64_t start_us, const std::string& rank_name = "rank 0");
 
   // Negotiation of a reduction, at rank 0: from the first rank that has it ready, with a mark for each further one, to
   // the agreement. May be called again while it lasts. Ranks are only known of tensors that are not cached.
@@ -46,10 +45,19 @@ class Timeline {
   void start(const std::string& tensor, double now_s);
   void activity_start(const std::string& tensor, std::string_view activity, double now_s);
   void activity_end(const std::string& tensor, double now_s);
+  void next_activity(const std::string& tensor, std::string_view activity, double now_s);  // ends the one that lasts
   void end(const std::string& tensor, const TensorTraits& traits, double now_s);
 
   void mark_cycle(double now_s);
-  void flush();
+
+  // What a thread of this rank does; what begins later ends first. end_in_thread() without a begin throws
+  // InternalError.
+  void name_thread(int thread, const std::string& name);
+  void begin_in_thread(int thread, std::string_view what, double now_s);
+  void end_in_thread(int thread, double now_s);
+
+  // Waits until everything is written that happened before.
+  void flush() { file_.flush(); }
 
  private:
   enum class State { kNothing, kNegotiating, kReducing, kInActivity };
@@ -58,18 +66,18 @@ class Timeline {
     State state = State::kNothing;
   };
 
+  // All of these under mutex_.
   Tensor& find(const std::string& name);
   Tensor& expect(const std::string& name, State state);
+  void begin_activity(Tensor& tensor, std::string_view activity, double now_s);
+  void end_activity(Tensor& tensor, double now_s);
   // One event; `more` are further members, with a comma in front.
   void event(char phase, const Tensor& tensor, std::string_view name, double now_s, const std::string& more = {});
-  void append(std::string_view record);
 
-  std::string path_;
-  int file_ = -1;        // -1: closed after an error
-  int64_t written_ = 0;  // bytes of the file without the last bracket
-  std::string pending_;  // records, each with what divides it from the one before
-  bool is_first_ = true;
+  TraceFile file_;
+  std::mutex mutex_;
   std::unordered_map<std::string, Tensor> tensors_;
+  std::unordered_map<int, int> depth_of_thread_;
 };
 
 }  // namespace bertft
