@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "core/error.h"
 
@@ -26,8 +27,14 @@ GradientBuffer::GradientBuffer(int64_t elements, size_t element_bytes, GradientM
   ::madvise(data_, bytes_, MADV_HUGEPAGE);  // a hint: failure only costs speed
 }
 
+GradientBuffer::GradientBuffer(std::shared_ptr<void> device_memory, int64_t elements, size_t element_bytes)
+    : data_(device_memory.get()),
+      bytes_(static_cast<size_t>(elements) * element_bytes),
+      element_bytes_(element_bytes),
+      device_memory_(std::move(device_memory)) {}
+
 GradientBuffer::~GradientBuffer() {
-  if (!shared_) ::munmap(data_, bytes_);
+  if (!shared_ && !is_on_device()) ::munmap(data_, bytes_);
 }
 
 }  // namespace bertft

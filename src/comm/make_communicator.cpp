@@ -12,6 +12,7 @@
 #include "comm/local_communicator.h"
 #include "comm/mpi/mpi_transport.h"
 #include "comm/native/native_transport.h"
+#include "comm/nccl/nccl_start.h"
 #include "comm/negotiator.h"
 #include "comm/rank_communicator.h"
 #include "comm/timeline/timeline_observer.h"
@@ -34,6 +35,7 @@ WireType wire_of(const std::string& name) {
 
 SparseRule sparse_rule_of(const CommOptions& options) {
   if (is_horovod(options) || options.sparse_embeddings == "false") return SparseRule::kNever;
+  if (options.transport == "nccl") return SparseRule::kNever;  // rows are packed on the CPU
   return options.sparse_embeddings == "true" ? SparseRule::kAnyUnused : SparseRule::kUpToHalf;
 }
 
@@ -112,6 +114,7 @@ std::unique_ptr<Negotiator> make_negotiator(const CommOptions& options, const La
 std::string resolved_wire(const CommOptions& options, const World& world) {
   if (is_horovod(options)) return options.horovod.wire;
   if (options.wire != "auto") return options.wire;
+  if (options.transport == "nccl") return "bf16";  // it never repeats a sum, and bf16 has the exponents of fp32
   return world.nodes > 1 ? "mixed" : "fp32";
 }
 
@@ -127,6 +130,7 @@ std::unique_ptr<Communicator> make_communicator(const CommOptions& options, cons
         "comm.transport: mpi needs processes that mpirun or srun starts, and this one was started alone. Start it with "
         "mpirun (-np 1 will do), or set comm.transport: auto");
   }
+  require_nccl_can_work(options, gradients);
   if (world.size == 1) {
     if (!options.timeline.empty()) {
       log::warn("comm.timeline: one process exchanges nothing, so " + options.timeline + " is not written");
@@ -134,9 +138,13 @@ std::unique_ptr<Communicator> make_communicator(const CommOptions& options, cons
     return std::make_unique<LocalCommunicator>(layout, gradients.data());
   }
   const auto non_finite = std::make_shared<NonFiniteLog>();
-  std::unique_ptr<Transport> transport = make_transport(options, bootstrap, non_finite);
+  const WireType wire = wire_of(resolved_wire(options, world));
+  std::unique_ptr<Transport> transport =
+      options.transport == "nccl"
+          ? start_nccl_transport(options, world, layout, wire != WireType::kFp32, bootstrap, non_finite)
+          : make_transport(options, bootstrap, non_finite);
   const auto timeline = make_timeline(options, layout, world, transport->lanes());
-  RankCommunicatorSettings settings{.wire = wire_of(resolved_wire(options, world)),
+  RankCommunicatorSettings settings{.wire = wire,
                                     .sums_in_control_thread = is_horovod(options),
                                     .fuses_by_copy = is_horovod(options),
                                     .sparse_rows = sparse_rule_of(options),

@@ -1,9 +1,16 @@
 #include "comm/options.h"
 
+#include "comm/nccl/real_functions.h"
 #include "comm/start.h"
 
 namespace bertft {
 namespace {
+
+std::vector<std::string> transports() {
+  std::vector<std::string> names = {"auto", "native", "mpi"};
+  if (nccl::has_real_functions()) names.push_back("nccl");
+  return names;
+}
 
 void add_horovod(std::vector<Option>& options, HorovodOptions& horovod) {
   options.push_back({.key = "horovod.cycle_ms",
@@ -45,8 +52,9 @@ OptionTable comm_option_table(CommOptions& options) {
        {.key = "transport",
         .target = &options.transport,
         .help = "what moves the bytes; native: shared memory inside a node, TCP between nodes; mpi: the collectives of "
-                "the MPI library, on whatever network it knows; auto: native",
-        .choices = {"auto", "native", "mpi"}},
+                "the MPI library, on whatever network it knows; nccl (in a build with CUDA): NCCL, for gradients on "
+                "devices; auto: native",
+        .choices = transports()},
        {.key = "wire",
         .target = &options.wire,
         .help = "mode aiacc: number format between nodes (inside a node fp32, except over mpi on a single node); auto: "
@@ -110,7 +118,9 @@ OptionTable comm_option_table(CommOptions& options) {
     table.not_in_this_build[key] = reason;
   }
   if (!has_mpi()) table.not_in_this_build["transport=mpi"] = "it was built without MPI; use native";
-  table.not_in_this_build["transport=nccl"] = "this build computes on the CPU";
+  if (!nccl::has_real_functions()) {
+    table.not_in_this_build["transport=nccl"] = "this build has no CUDA; native sums gradients on the CPU";
+  }
   return table;
 }
 

@@ -100,6 +100,7 @@ void RankCommunicator::step_begin(int64_t step) {
   check(units_left_ == 0, "step_begin() before the step before was finished");
   step_ = step;
   units_left_ = static_cast<int>(layout_.units.size());
+  units_to_hand_out_ = units_left_;
   next_lane_ = 0;
   settings_.observer->step_begins(step, now_s());
   negotiator_->step_begin(step);
@@ -154,7 +155,10 @@ void RankCommunicator::flush() {
       if (sums_on_way_++ == 0) on_way_since_s_ = now_s();
       settings_.observer->units_are_agreed(units, now_s());
       const auto lane = static_cast<size_t>(next_lane_++) % lane_queues_.size();
-      lane_queues_[lane].push_back({round.step, std::move(units)});
+      const int64_t order = next_order_;
+      next_order_ += settings_.fuses_by_copy ? 1 : static_cast<int64_t>(units.size());
+      units_to_hand_out_ -= static_cast<int>(units.size());
+      lane_queues_[lane].push_back({round.step, std::move(units), order, units_to_hand_out_ == 0});
     }
   }
   for (const std::string& report : negotiator_->take_reports()) log::warn(report);
@@ -232,13 +236,14 @@ void RankCommunicator::make_sum(int lane, const Sum& sum) {
     enter(SumPhase::kCopyIn);
     const ElementRange range = fusion_.pack(sum.units);
     enter(SumPhase::kReduce);
-    word = reduce(lane, range, sum, flags);
+    word = reduce(lane, range, sum, 0, flags);
     enter(SumPhase::kCopyOut);
     fusion_.unpack(sum.units, results_);
   } else {
-    for (const int unit : sum.units) {
+    for (size_t place = 0; place < sum.units.size(); ++place) {
+      const int unit = sum.units[place];
       enter(SumPhase::kReduce);
-      word |= reduce(lane, range_of(unit), sum, flags);
+      word |= reduce(lane, range_of(unit), sum, place, flags);
       if (sums_ == results_) continue;
       enter(SumPhase::kCopyOut);
       fusion_.copy_back(unit, results_);
@@ -248,13 +253,17 @@ void RankCommunicator::make_sum(int lane, const Sum& sum) {
   sum_is_done(sum, word);
 }
 
-uint32_t RankCommunicator::reduce(int lane, ElementRange range, const Sum& sum, uint32_t flags) {
+// The job at `place` of a sum's.
+uint32_t RankCommunicator::reduce(int lane, ElementRange range, const Sum& sum, size_t place, uint32_t flags) {
+  const bool fuses = settings_.fuses_by_copy;
   return transport_->all_reduce(lane, {.range = range,
                                        .wire = settings_.wire,
                                        .scale_exponent = {},
                                        .step = sum.step,
-                                       .unit = sum.units.front(),
-                                       .flags = flags});
+                                       .unit = sum.units[place],
+                                       .flags = flags,
+                                       .order = sum.order + static_cast<int64_t>(place),
+                                       .is_last = sum.is_last && (fuses || place + 1 == sum.units.size())});
 }
 
 void RankCommunicator::sum_is_done(const Sum& sum, uint32_t word) {

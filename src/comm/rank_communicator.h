@@ -75,6 +75,8 @@ class RankCommunicator final : public Communicator {
   struct Sum {
     int64_t step = 0;
     std::vector<int> units;
+    int64_t order = 0;     // of its first job
+    bool is_last = false;  // of its step
   };
 
   void run_control();
@@ -82,7 +84,7 @@ class RankCommunicator final : public Communicator {
   void flush();
   void make_sum(int lane, const Sum& sum);
   void make_pending_sums();
-  uint32_t reduce(int lane, ElementRange range, const Sum& sum, uint32_t flags);
+  uint32_t reduce(int lane, ElementRange range, const Sum& sum, size_t place, uint32_t flags);
   void sum_is_done(const Sum& sum, uint32_t word);
   ElementRange range_of(int unit) const { return rows_.range_of(unit); }
   void restore_rows();
@@ -115,8 +117,10 @@ class RankCommunicator final : public Communicator {
   std::condition_variable watch_changed_;     // for the watch: something failed, or it shall end
   std::vector<std::deque<Sum>> lane_queues_;  // one is enough when the control thread makes the sums
   int64_t step_ = -1;
-  int units_left_ = 0;  // of this step: not summed
-  int next_lane_ = 0;   // of the next sum of this step
+  int units_left_ = 0;         // of this step: not summed
+  int units_to_hand_out_ = 0;  // of this step: not given to a lane
+  int64_t next_order_ = 0;     // of the next job
+  int next_lane_ = 0;          // of the next sum of this step
   int sums_on_way_ = 0;
   double on_way_since_s_ = 0.0;
   bool is_stopping_ = false;

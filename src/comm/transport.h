@@ -27,6 +27,9 @@ struct ReduceJob {
   int64_t step = 0;    // for headers and messages
   int unit = -1;       // for messages
   uint32_t flags = 0;  // combined by OR on the way, see all_reduce()
+  // For transports that start the sums of all lanes in one order, or combine flags once a step:
+  int64_t order = 0;     // counts the jobs of all lanes from 0 without gaps; the same on all ranks
+  bool is_last = false;  // of its step, in this order
 };
 
 struct ControlMessage {
@@ -81,8 +84,9 @@ class Transport {
   virtual const void* attach(const GradientBuffer& buffer, WireMap map) = 0;
 
   virtual int lanes() const = 0;
-  // Blocks until the range holds the sum over all ranks, bit-equal on all of them; returns the OR of all flags. The
-  // flag word of a slice is closed once, by its owner, so every rank returns the same.
+  // Blocks until the range holds the sum over all ranks, bit-equal on all of them; returns the OR of all flags, the
+  // same on every rank. (native: the flag word of a slice is closed once, by its owner. nccl: 0 but for the step's last
+  // job, which returns the flags of the whole step.)
   virtual uint32_t all_reduce(int lane, const ReduceJob& job) = 0;
 
   // Sums made in between, on the compute thread, where a comm thread would only take its core: post() announces that

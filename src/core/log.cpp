@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <memory>
 
@@ -15,11 +16,10 @@ namespace {
 
 Options g_options;                              // set once by start()
 std::shared_ptr<spdlog::logger> g_file_logger;  // set once by add_file()
-bool g_progress_is_shown = false;
+std::atomic<bool> g_progress_is_shown = false;  // any thread may log
 
 void clear_progress() {
-  if (g_progress_is_shown) std::fputs("\r\033[K", stderr);
-  g_progress_is_shown = false;
+  if (g_progress_is_shown.exchange(false)) std::fputs("\r\033[K", stderr);
 }
 
 // A line that wraps could not be overwritten.

@@ -32,4 +32,9 @@ if "$cuda" --config "$work/c.yaml" --set device=cuda --set "output.dir=$work/gpu
   echo "device: cuda was accepted"; exit 1
 fi
 grep -q 'device: cuda was asked for' "$work/log"
+if "$cuda" --config "$work/c.yaml" --set comm.transport=nccl --set "output.dir=$work/nccl" 2>"$work/log"; then
+  echo "comm.transport: nccl was accepted"; exit 1
+fi
+grep -q 'comm.transport: nccl sums gradients in the memory of CUDA devices, but .*Set comm.transport: native' "$work/log" ||
+  { cat "$work/log"; exit 1; }
 echo "the CUDA build trains on the CPU, bit for bit like the other"

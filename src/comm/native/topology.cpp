@@ -18,8 +18,8 @@ int64_t aligned_part(int64_t size, int index, int count) {
 }  // namespace
 
 std::string Topology::name_of(int other) const {
-  const std::string& node = names[static_cast<size_t>(node_of[static_cast<size_t>(other)])];
-  return fmt::format("rank {} ({})", other, node.substr(0, node.find(" [")));  // the host, without what tells boots
+  const std::string& name = names[static_cast<size_t>(node_of[static_cast<size_t>(other)])];
+  return fmt::format("rank {} ({})", other, name.substr(0, name.find(" [")));  // the host, without what tells boots
 }
 
 Topology make_topology(int rank, const std::vector<std::string>& node_of_rank) {

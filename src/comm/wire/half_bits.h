@@ -1,12 +1,15 @@
 // The 16-bit formats, one number at a time, on bit patterns: what the scalar kernels and the ends of vector loops use.
-// Inlined into each level's own namespace, so that no code for one level can be linked into another.
+// Inlined into each level's own namespace, so that no code for one level can be linked into another. Code for devices
+// defines BERTFT_WIRE_INLINE itself.
 #pragma once
 
 #include <cstdint>
 
 namespace bertft::wire::BERTFT_WIRE_LEVEL {
 
+#ifndef BERTFT_WIRE_INLINE
 #define BERTFT_WIRE_INLINE static inline __attribute__((always_inline))
+#endif
 
 BERTFT_WIRE_INLINE uint32_t bits_of(float x) { return __builtin_bit_cast(uint32_t, x); }
 BERTFT_WIRE_INLINE float float_of(uint32_t bits) { return __builtin_bit_cast(float, bits); }

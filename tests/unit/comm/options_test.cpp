@@ -2,7 +2,12 @@
 #include "comm/options.h"
 
 #include <algorithm>
+#include <memory>
+#include <vector>
 
+#include "comm/make_communicator.h"
+#include "comm/nccl/nccl_start.h"
+#include "comm/nccl/real_functions.h"
 #include "comm/start.h"
 #include "core/error.h"
 #include "tests/support/errors.h"
@@ -54,6 +59,38 @@ TEST_CASE("Keys of the design that are not built are refused with a reason") {
     INFO(key);
     REQUIRE(table.not_in_this_build.count(key) == 1);
   }
+}
+
+TEST_CASE("The transport nccl is refused in a build without CUDA, and where gradients are not on a device") {
+  CommOptions options;
+  const OptionTable table = comm_option_table(options);
+  REQUIRE(table.not_in_this_build.count("transport=nccl") == (nccl::has_real_functions() ? 0 : 1));
+  options.transport = "nccl";
+  const GradientBuffer on_host(64, sizeof(float));
+  REQUIRE_THAT(test::error_text<ConfigError>([&] { require_nccl_can_work(options, on_host); }),
+               Catch::Contains("comm.transport: nccl sums gradients in the memory of CUDA devices, but") &&
+                   Catch::Contains("Set comm.transport: native"));
+  const GradientBuffer on_device(std::make_shared<std::vector<float>>(64), 64, sizeof(float));
+  require_nccl_can_work(options, on_device);
+  options.mode = "horovod";
+  REQUIRE_THAT(test::error_text<ConfigError>([&] { require_nccl_can_work(options, on_device); }),
+               Catch::Contains("Set comm.mode: aiacc"));
+  options.mode = "aiacc";
+  options.sparse_embeddings = "true";
+  REQUIRE_THAT(test::error_text<ConfigError>([&] { require_nccl_can_work(options, on_device); }),
+               Catch::Contains("comm.sparse_embeddings packs them on the CPU"));
+  options.transport = "native";
+  require_nccl_can_work(options, on_host);
+}
+
+TEST_CASE("The transport nccl has a wire of its own for auto") {
+  CommOptions options;
+  World world = single_world();
+  REQUIRE(resolved_wire(options, world) == "fp32");
+  options.transport = "nccl";
+  REQUIRE(resolved_wire(options, world) == "bf16");
+  options.wire = "fp32";
+  REQUIRE(resolved_wire(options, world) == "fp32");
 }
 
 }  // namespace

@@ -152,6 +152,7 @@ TEST_CASE("A wrong file is refused with line, key and remedy") {
       {"data: {format: parquet}\n", ":1: ", "'parquet' is not one of auto, tsv, csv, jsonl"},
       {"eval:\n  early_stopping:\n    patience: 0\n", ":3: ", "eval.early_stopping.patience: 0 is out of range"},
       {"eval: {every: auto}\n", ":1: ", "'auto' is not of the expected type: an integer or epoch"},
+      {"comm: {transport: nccl}\n", ":1: ", "comm.transport=nccl: not in this build; this build has no CUDA"},
       {"train: {cuda_graph: true}\n", ":1: ", "train.cuda_graph: not in this build"},
       // variables
       {"data:\n  train: ${BERTFT_TEST_UNSET}/x\n", ":2: ", "the environment variable BERTFT_TEST_UNSET is not set"},
