@@ -6,6 +6,7 @@
 #include "comm/make_communicator.h"
 #include "comm/mpi/plain_allreduce.h"
 #include "core/error.h"
+#include "core/threads.h"
 #include "core/timer.h"
 
 namespace bertft {
@@ -80,7 +81,9 @@ WireType wire_of(const BenchMode& mode, const World& world) {
 std::unique_ptr<Exchange> open_exchange(const BenchMode& mode, const Layout& layout, const GradientBuffer& gradients,
                                         const World& world, Bootstrap& bootstrap) {
   if (mode.is_plain_mpi) return std::make_unique<PlainMpiExchange>(layout, gradients, bootstrap);
-  return std::make_unique<CommunicatorExchange>(make_communicator(mode.options, layout, world, bootstrap, gradients));
+  const bool are_cores_filled = world.local_size >= usable_cores();  // one compute thread a rank
+  return std::make_unique<CommunicatorExchange>(
+      make_communicator(mode.options, layout, world, bootstrap, gradients, are_cores_filled));
 }
 
 }  // namespace bertft

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <random>
 #include <utility>
@@ -23,6 +25,7 @@ namespace bertft {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
+constexpr int64_t kBytesOfAnElement = 4;  // of fp32 gradients
 
 bool is_horovod(const CommOptions& options) { return options.mode == "horovod"; }
 
@@ -95,10 +98,21 @@ std::shared_ptr<TimelineObserver> make_timeline(const CommOptions& options, cons
       layout, world);
 }
 
+// The words of this node, ready for use on all of its ranks.
+SharedMemory make_node_words(const Layout& layout, const World& world, Transport& transport) {
+  const SharedMemory words = transport.share_words(node_words_bytes(layout, world.local_size));
+  if (words && world.local_rank == 0) format_node_words(words, layout, world.local_size);
+  transport.barrier();
+  return words;
+}
+
 std::unique_ptr<Negotiator> make_negotiator(const CommOptions& options, const Layout& layout, const World& world,
-                                            Bootstrap& bootstrap, TimelineObserver* timeline) {
-  const NegotiatorPlace place{job_number(bootstrap), world.rank, world.size};
-  if (!is_horovod(options)) return make_decentral_negotiator(place, layout, options.negotiate == "static");
+                                            Bootstrap& bootstrap, Transport& transport, TimelineObserver* timeline) {
+  const NegotiatorPlace place{job_number(bootstrap), world};
+  if (!is_horovod(options)) {
+    return make_decentral_negotiator(place, layout, make_node_words(layout, world, transport),
+                                     options.negotiate == "static");
+  }
   return make_coordinator_negotiator(place, layout,
                                      {.cycle_s = options.horovod.cycle_ms * 1e-3,
                                       .fusion_bytes = fusion_bytes(options, world),
@@ -107,6 +121,17 @@ std::unique_ptr<Negotiator> make_negotiator(const CommOptions& options, const La
                                       .stall_abort_s = 0.0,  // the communicator's watch knows slow from stuck
                                       .has_timeline = !options.timeline.empty(),
                                       .timeline = timeline != nullptr ? &timeline->timeline() : nullptr});
+}
+
+// Where sums need no waiting for other nodes, the compute thread makes them at half the cost of a thread that takes
+// its core, if there is no other (docs/communicator.md). A timeline shows when each sum begins and ends, so it needs
+// lanes.
+SumThread sum_thread(const CommOptions& options, const Transport& transport, Bootstrap& bootstrap,
+                     bool are_cores_filled) {
+  if (is_horovod(options)) return SumThread::kControl;
+  const std::vector<std::string> all = bootstrap.all_gather(are_cores_filled ? "filled" : "");
+  const bool is_inline = transport.has_inline_sums() && std::count(all.begin(), all.end(), "") == 0;
+  return is_inline && options.timeline.empty() ? SumThread::kCompute : SumThread::kLane;
 }
 
 }  // namespace
@@ -118,13 +143,20 @@ std::string resolved_wire(const CommOptions& options, const World& world) {
   return world.nodes > 1 ? "mixed" : "fp32";
 }
 
+int64_t unit_elements(const CommOptions& options) {
+  if (is_horovod(options)) return kUnitPerParameter;
+  if (!options.unit_mb) return kDefaultUnitElements;
+  return std::max<int64_t>(std::llround(*options.unit_mb * static_cast<double>(kMiB / kBytesOfAnElement)), 1);
+}
+
 int64_t gradient_elements(const CommOptions& options, const Layout& layout, const World& world) {
   if (world.size == 1 || !is_horovod(options)) return layout.trainable_total;
   return layout.trainable_total + FusionArea::elements_for(layout, fusion_bytes(options, world));
 }
 
 std::unique_ptr<Communicator> make_communicator(const CommOptions& options, const Layout& layout, const World& world,
-                                                Bootstrap& bootstrap, const GradientBuffer& gradients) {
+                                                Bootstrap& bootstrap, const GradientBuffer& gradients,
+                                                bool are_cores_filled) {
   if (options.transport == "mpi" && !is_launched()) {
     throw ConfigError(
         "comm.transport: mpi needs processes that mpirun or srun starts, and this one was started alone. Start it with "
@@ -145,15 +177,16 @@ std::unique_ptr<Communicator> make_communicator(const CommOptions& options, cons
           : make_transport(options, bootstrap, non_finite);
   const auto timeline = make_timeline(options, layout, world, transport->lanes());
   RankCommunicatorSettings settings{.wire = wire,
-                                    .sums_in_control_thread = is_horovod(options),
+                                    .sums = sum_thread(options, *transport, bootstrap, are_cores_filled),
                                     .fuses_by_copy = is_horovod(options),
                                     .sparse_rows = sparse_rule_of(options),
                                     .stall = {options.stall_warn_s, options.stall_abort_s},
                                     .end_process = end_process};
   if (timeline) settings.observer = timeline;
-  return std::make_unique<RankCommunicator>(world, std::move(transport),
-                                            make_negotiator(options, layout, world, bootstrap, timeline.get()), layout,
-                                            gradients, settings, non_finite);
+  std::unique_ptr<Negotiator> negotiator =
+      make_negotiator(options, layout, world, bootstrap, *transport, timeline.get());
+  return std::make_unique<RankCommunicator>(world, std::move(transport), std::move(negotiator), layout, gradients,
+                                            settings, non_finite);
 }
 
 }  // namespace bertft

@@ -11,6 +11,8 @@
 
 #include "comm/agreed.h"
 #include "comm/control_send.h"
+#include "comm/shared_memory.h"
+#include "comm/world.h"
 #include "core/layout.h"
 
 namespace bertft {
@@ -30,6 +32,13 @@ class Negotiator {
   // When tick() is wanted next, on the clock of `now_s`; none: never. Only a protocol with a cycle ticks.
   virtual std::optional<double> next_tick_s() const { return std::nullopt; }
   virtual void tick(double /*now_s*/) {}
+
+  // Words that the ranks of a node share, where a protocol has them. bell(): the word that others of the node change
+  // and wake (a futex) when this rank shall poll(); none: it never has to. take_bells(): those that this rank is to
+  // ring.
+  virtual uint32_t* bell() const { return nullptr; }
+  virtual void poll() {}
+  virtual std::vector<uint32_t*> take_bells() { return {}; }
 
   // After each of the calls above: what is to be sent, in order, and what may be summed, in order.
   virtual std::vector<ControlSend> take_messages() = 0;
@@ -54,13 +63,16 @@ class Negotiator {
 
 struct NegotiatorPlace {
   uint64_t job = 0;
-  int rank = 0;
-  int size = 1;
+  World world = {};
 };
 
-// Rank by rank dissemination of readiness bits (docs/communicator.md). `is_static`: freezes the order when it repeats.
+// Dissemination of readiness bits among nodes (docs/communicator.md). `is_static`: freezes the order when it repeats.
+// `words`: node_words_bytes() that the ranks of this node share, formatted; none, on all ranks: each counts as a node.
 std::unique_ptr<Negotiator> make_decentral_negotiator(const NegotiatorPlace& place, const Layout& layout,
-                                                      bool is_static);
+                                                      const SharedMemory& words, bool is_static);
+size_t node_words_bytes(const Layout& layout, int local_size);
+// By one rank of the node, before any of them makes its negotiator.
+void format_node_words(const SharedMemory& words, const Layout& layout, int local_size);
 
 struct HorovodSettings {
   double cycle_s = 1e-3;

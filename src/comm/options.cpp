@@ -71,6 +71,15 @@ OptionTable comm_option_table(CommOptions& options) {
         .min = 1,
         .max = 64,
         .auto_rule = "1"},
+       {.key = "unit_mb",
+        .target = &options.unit_mb,
+        .help =
+            "mode aiacc: gradients are exchanged in units of about this size: larger parameters are divided, smaller "
+            "ones share a unit",
+        .unit = "MiB",
+        .min = 0.001,
+        .max = 1024.0,
+        .auto_rule = "4"},
        {.key = "negotiate",
         .target = &options.negotiate,
         .help = "mode aiacc: bitvector (bits of readiness each step) or static (after three steps in the same order "
@@ -114,7 +123,7 @@ OptionTable comm_option_table(CommOptions& options) {
         .kind = OptionKind::kPath}}};
   add_horovod(table.options, options.horovod);
   const std::string reason = "the communicator of this build does without";
-  for (const char* key : {"unit_mb", "sharded_optimizer", "tune"}) {
+  for (const char* key : {"sharded_optimizer", "tune"}) {
     table.not_in_this_build[key] = reason;
   }
   if (!has_mpi()) table.not_in_this_build["transport=mpi"] = "it was built without MPI; use native";

@@ -23,6 +23,7 @@ struct CommOptions {
   std::string wire = "auto";
   std::string hierarchical = "auto";
   AutoInt lanes;
+  AutoDouble unit_mb;
   std::string negotiate = "auto";
   std::string sparse_embeddings = "auto";
   std::string nan = "skip";

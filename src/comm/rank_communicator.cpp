@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "comm/word_bell.h"
 #include "core/error.h"
 #include "core/log.h"
 
@@ -75,10 +76,13 @@ RankCommunicator::RankCommunicator(World world, std::unique_ptr<Transport> trans
   const void* results = transport_->attach(gradients, WireMap(layout));
   sums_ = settings_.fuses_by_copy ? gradients.data() : results;
   results_ = results;
-  lane_queues_.resize(settings_.sums_in_control_thread ? 1 : static_cast<size_t>(transport_->lanes()));
+  check(settings_.sums != SumThread::kCompute || transport_->has_inline_sums(), "sums in between within one node");
+  const bool has_lanes = settings_.sums == SumThread::kLane;
+  lane_queues_.resize(has_lanes ? static_cast<size_t>(transport_->lanes()) : 1);
   watch_ = std::thread([this] { run_watch(); });
   control_ = std::thread([this] { run_control(); });
-  if (settings_.sums_in_control_thread) return;
+  if (negotiator_->bell() != nullptr) bell_ = std::thread([this] { run_bell(); });
+  if (!has_lanes) return;
   for (int lane = 0; lane < transport_->lanes(); ++lane) lanes_.emplace_back([this, lane] { run_lane(lane); });
 }
 
@@ -88,10 +92,10 @@ RankCommunicator::~RankCommunicator() {
 }
 
 std::string RankCommunicator::description() const {
-  const char* mode = settings_.sums_in_control_thread ? "horovod" : "aiacc";
-  return fmt::format("{} ranks on {} node{}, comm {}, {}, wire {}, {}", world_.size, world_.nodes,
+  const char* mode = settings_.sums == SumThread::kControl ? "horovod" : "aiacc";
+  return fmt::format("{} ranks on {} node{}, comm {}, {}, wire {}{}, {}", world_.size, world_.nodes,
                      world_.nodes == 1 ? "" : "s", mode, transport_->description(), wire_type_name(settings_.wire),
-                     rows_.description());
+                     settings_.sums == SumThread::kCompute ? ", sums between computations" : "", rows_.description());
 }
 
 void RankCommunicator::step_begin(int64_t step) {
@@ -109,17 +113,21 @@ void RankCommunicator::step_begin(int64_t step) {
 
 void RankCommunicator::mark_ready(int unit) {
   rows_.before_leaving(unit);
-  const std::lock_guard lock(mutex_);
-  require_intact();
-  settings_.observer->unit_is_ready(unit, now_s());
-  negotiator_->mark_ready(unit);
-  flush();
+  {
+    const std::lock_guard lock(mutex_);
+    require_intact();
+    settings_.observer->unit_is_ready(unit, now_s());
+    negotiator_->mark_ready(unit);
+    flush();
+  }
+  if (settings_.sums == SumThread::kCompute) make_sums_inline();
 }
 
 void RankCommunicator::finish() {
   const Timer waited;
   const Waiting here(*this);
   settings_.observer->wait_begins(now_s());
+  if (settings_.sums == SumThread::kCompute) finish_inline();
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !failure_.empty() || (units_left_ == 0 && negotiator_->is_step_done()); });
@@ -149,6 +157,7 @@ void RankCommunicator::restore_rows() {
 // Sends what the controller wants sent and hands agreed rounds on. Under mutex_, so that both keep their order.
 void RankCommunicator::flush() {
   for (const ControlSend& message : negotiator_->take_messages()) transport_->send(message.to, message.bytes);
+  for (uint32_t* bell : negotiator_->take_bells()) ring_bell(bell);
   for (AgreedRound& round : negotiator_->take_rounds()) {
     ++counters_.rounds;
     for (std::vector<int>& units : round.groups) {
@@ -184,94 +193,29 @@ void RankCommunicator::run_control() {
         if (due_s && *due_s <= now_s()) negotiator_->tick(now_s());
         flush();
       }
-      if (settings_.sums_in_control_thread) make_pending_sums();
+      if (settings_.sums == SumThread::kControl) make_pending_sums();
     }
   } catch (const std::exception& failure) {
     fail(failure.what());
   }
 }
 
-void RankCommunicator::make_pending_sums() {
-  while (true) {
-    Sum sum;
-    {
-      const std::lock_guard lock(mutex_);
-      if (lane_queues_.front().empty()) return;
-      sum = std::move(lane_queues_.front().front());
-      lane_queues_.front().pop_front();
-    }
-    make_sum(0, sum);
-  }
-}
-
-void RankCommunicator::run_lane(int lane) {
-  std::deque<Sum>& queue = lane_queues_[static_cast<size_t>(lane)];
+// Looks at the words of the node whenever another of its ranks has changed them.
+void RankCommunicator::run_bell() {
   try {
     while (true) {
-      Sum sum;
+      const uint32_t seen = read_bell(negotiator_->bell());
       {
-        std::unique_lock lock(mutex_);
-        work_.wait(lock, [&] { return is_stopping_ || !failure_.empty() || !queue.empty(); });
+        const std::lock_guard lock(mutex_);
         if (is_stopping_ || !failure_.empty()) return;
-        sum = std::move(queue.front());
-        queue.pop_front();
+        negotiator_->poll();
+        flush();
       }
-      make_sum(lane, sum);
+      sleep_at_bell(negotiator_->bell(), seen);
     }
   } catch (const std::exception& failure) {
     fail(failure.what());
   }
-}
-
-void RankCommunicator::make_sum(int lane, const Sum& sum) {
-  uint32_t flags = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    flags = negotiator_->flag_word();
-  }
-  uint32_t word = 0;
-  const auto enter = [&](SumPhase phase) { settings_.observer->sum_enters(sum.units, phase, now_s()); };
-  settings_.observer->sum_begins(lane, sum.units, now_s());
-  if (sum.units.size() > 1 && settings_.fuses_by_copy) {
-    enter(SumPhase::kCopyIn);
-    const ElementRange range = fusion_.pack(sum.units);
-    enter(SumPhase::kReduce);
-    word = reduce(lane, range, sum, 0, flags);
-    enter(SumPhase::kCopyOut);
-    fusion_.unpack(sum.units, results_);
-  } else {
-    for (size_t place = 0; place < sum.units.size(); ++place) {
-      const int unit = sum.units[place];
-      enter(SumPhase::kReduce);
-      word |= reduce(lane, range_of(unit), sum, place, flags);
-      if (sums_ == results_) continue;
-      enter(SumPhase::kCopyOut);
-      fusion_.copy_back(unit, results_);
-    }
-  }
-  settings_.observer->sum_ends(lane, sum.units, now_s());
-  sum_is_done(sum, word);
-}
-
-// The job at `place` of a sum's.
-uint32_t RankCommunicator::reduce(int lane, ElementRange range, const Sum& sum, size_t place, uint32_t flags) {
-  const bool fuses = settings_.fuses_by_copy;
-  return transport_->all_reduce(lane, {.range = range,
-                                       .wire = settings_.wire,
-                                       .scale_exponent = {},
-                                       .step = sum.step,
-                                       .unit = sum.units[place],
-                                       .flags = flags,
-                                       .order = sum.order + static_cast<int64_t>(place),
-                                       .is_last = sum.is_last && (fuses || place + 1 == sum.units.size())});
-}
-
-void RankCommunicator::sum_is_done(const Sum& sum, uint32_t word) {
-  const std::lock_guard lock(mutex_);
-  for (const int unit : sum.units) negotiator_->unit_done(unit, word);
-  units_left_ -= static_cast<int>(sum.units.size());
-  if (--sums_on_way_ == 0) counters_.total_s += now_s() - on_way_since_s_;
-  flush();
 }
 
 void RankCommunicator::fail(const std::string& cause) {
@@ -281,6 +225,7 @@ void RankCommunicator::fail(const std::string& cause) {
   work_.notify_all();
   changed_.notify_all();
   watch_changed_.notify_all();
+  if (negotiator_->bell() != nullptr) ring_bell(negotiator_->bell());
 }
 
 void RankCommunicator::require_intact() const {
@@ -351,8 +296,10 @@ void RankCommunicator::stop_threads() {
   }
   work_.notify_all();
   watch_changed_.notify_all();
+  if (negotiator_->bell() != nullptr) ring_bell(negotiator_->bell());
   if (watch_.joinable()) watch_.join();
   if (control_.joinable()) control_.join();
+  if (bell_.joinable()) bell_.join();
   for (std::thread& lane : lanes_) {
     if (lane.joinable()) lane.join();
   }

@@ -1,6 +1,6 @@
 // The communicator of several ranks: joins a controller (who agrees what is summed when) with a transport (which moves
-// bytes). One thread of its own carries the controller's messages, one for each lane makes the sums; the compute thread
-// only announces units and waits at the end of the step.
+// bytes). One thread of its own carries the controller's messages, one looks at the words of the node when there are
+// any, one for each lane makes the sums unless others do; the compute thread announces units and waits at the end.
 #pragma once
 
 #include <condition_variable>
@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -27,10 +28,17 @@
 
 namespace bertft {
 
+// Who makes the sums.
+enum class SumThread {
+  kLane,     // a thread for each lane
+  kControl,  // one group after the other between two cycles, as Horovod's only thread does
+  kCompute,  // the compute thread, in mark_ready() and finish(); within one node
+};
+
 struct RankCommunicatorSettings {
   WireType wire = WireType::kFp32;
-  bool sums_in_control_thread = false;  // one group after the other between two cycles, as Horovod's only thread does
-  bool fuses_by_copy = false;           // groups of several units travel through the fusion area
+  SumThread sums = SumThread::kLane;
+  bool fuses_by_copy = false;                   // groups of several units travel through the fusion area
   SparseRule sparse_rows = SparseRule::kNever;  // not together with fuses_by_copy
   StallSettings stall = {};
   // Called with the cause, on a thread of its own, when a peer is lost and the compute thread has not taken notice for
@@ -80,12 +88,18 @@ class RankCommunicator final : public Communicator {
   };
 
   void run_control();
-  void run_lane(int lane);
+  void run_bell();
   void flush();
+  // rank_communicator_sums.cpp
+  void run_lane(int lane);
+  std::optional<Sum> next_sum(size_t lane);
   void make_sum(int lane, const Sum& sum);
   void make_pending_sums();
-  uint32_t reduce(int lane, ElementRange range, const Sum& sum, size_t place, uint32_t flags);
-  void sum_is_done(const Sum& sum, uint32_t word);
+  void make_sums_inline();
+  void finish_inline();
+  void sum_is_done(const std::vector<int>& units, uint32_t word);
+  uint32_t flag_word() const;
+  ReduceJob job_of(ElementRange range, const Sum& sum, size_t place, uint32_t flags) const;
   ElementRange range_of(int unit) const { return rows_.range_of(unit); }
   void restore_rows();
   void fail(const std::string& cause);
@@ -115,12 +129,13 @@ class RankCommunicator final : public Communicator {
   std::condition_variable changed_;           // for the compute thread
   std::condition_variable work_;              // for the lanes
   std::condition_variable watch_changed_;     // for the watch: something failed, or it shall end
-  std::vector<std::deque<Sum>> lane_queues_;  // one is enough when the control thread makes the sums
+  std::vector<std::deque<Sum>> lane_queues_;  // one where no lane has a thread
   int64_t step_ = -1;
-  int units_left_ = 0;         // of this step: not summed
-  int units_to_hand_out_ = 0;  // of this step: not given to a lane
-  int64_t next_order_ = 0;     // of the next job
-  int next_lane_ = 0;          // of the next sum of this step
+  int units_left_ = 0;             // of this step: not summed
+  int units_to_hand_out_ = 0;      // of this step: not given to a lane
+  std::vector<int> posted_units_;  // by the compute thread, in this step
+  int64_t next_order_ = 0;         // of the next job
+  int next_lane_ = 0;              // of the next sum of this step
   int sums_on_way_ = 0;
   double on_way_since_s_ = 0.0;
   bool is_stopping_ = false;
@@ -134,6 +149,7 @@ class RankCommunicator final : public Communicator {
 
   std::thread watch_;
   std::thread control_;
+  std::thread bell_;
   std::vector<std::thread> lanes_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "comm/gradient_buffer.h"
 #include "comm/non_finite.h"
+#include "comm/shared_memory.h"
 #include "comm/wire/wire_map.h"
 #include "comm/wire/wire_type.h"
 
@@ -103,6 +104,10 @@ class Transport {
   virtual void barrier() = 0;
   // Of the ranks that share a result, if there is one.
   virtual void node_barrier() { barrier(); }
+
+  // Collective over the node: zero-filled memory that its ranks share, for words of a controller. Either all ranks of
+  // the job get some, also one that is alone on its node, or none does. At most once.
+  virtual SharedMemory share_words(size_t /*bytes*/) { return {}; }
 
   // Small messages of the controllers, in order between any two ranks. send() never waits for the receiver; `to` may be
   // this rank itself. receive() waits at most `timeout_s` (< 0: as long as it takes).

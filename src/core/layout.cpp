@@ -51,7 +51,7 @@ int64_t Layout::trainable_count() const {
   return count;
 }
 
-uint64_t Layout::hash() const {
+uint64_t Layout::parameters_hash() const {
   uint64_t value = hash64("layout");
   const auto add = [&](int64_t number) { value = hash64(&number, sizeof number, value); };
   for (const LayoutEntry& entry : entries) {
@@ -59,12 +59,20 @@ uint64_t Layout::hash() const {
     for (const int64_t extent : entry.spec.shape) add(extent);
     add(entry.offset);
   }
-  for (const LayoutUnit& unit : units) add(unit.begin), add(unit.end);
+  return value;
+}
+
+uint64_t Layout::hash() const {
+  uint64_t value = parameters_hash();
+  for (const LayoutUnit& unit : units) {
+    value = hash64(&unit.begin, sizeof unit.begin, value);
+    value = hash64(&unit.end, sizeof unit.end, value);
+  }
   return value;
 }
 
 Layout make_layout(const std::vector<ParameterSpec>& in_backward_order, int64_t unit_elements) {
-  check(unit_elements > 0, "units have at least one element");
+  check(unit_elements >= 0, "units have at least one element");
   Layout layout;
   std::set<std::string> names;
   int64_t open_begin = 0;  // start of the unit that small parameters are being packed into
@@ -86,7 +94,9 @@ Layout make_layout(const std::vector<ParameterSpec>& in_backward_order, int64_t 
     }
     check(!has_frozen, "frozen parameters lie behind all trainable ones");
     layout.trainable_total = layout.total;
-    if (entry.size >= unit_elements) {
+    if (unit_elements == kUnitPerParameter) {
+      if (entry.offset % kAlignmentElements == 0) close_open_unit(entry.offset);
+    } else if (entry.size >= unit_elements) {
       close_open_unit(align_up(entry.offset));
       append_units(layout.units, align_up(entry.offset), layout.total, unit_elements);
       open_begin = layout.total;

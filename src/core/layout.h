@@ -51,11 +51,18 @@ struct Layout {
   int64_t trainable_count() const;
   // Equal on two ranks exactly when names, shapes, offsets and units are.
   uint64_t hash() const;
+  // The same without the units: what the flat buffers hold where.
+  uint64_t parameters_hash() const;
 };
 
+constexpr int64_t kUnitPerParameter = 0;
+// Large enough to be worth a message of their own, small enough to overlap with backward.
+constexpr int64_t kDefaultUnitElements = 1 << 20;
+
 // Small parameters share a unit of about `unit_elements`; one of at least that size has units of its own, split evenly
-// on aligned borders. Units cover the trainable parameters. REQUIRES unit_elements > 0, different names, and frozen
-// parameters behind all trainable ones (backward order: what is frozen would come last).
+// on aligned borders. kUnitPerParameter: each parameter is one unit, and those that continue another between two
+// borders belong to its unit. Units cover the trainable parameters. REQUIRES unit_elements >= 0, different names, and
+// frozen parameters behind all trainable ones (backward order: what is frozen would come last).
 Layout make_layout(const std::vector<ParameterSpec>& in_backward_order, int64_t unit_elements);
 
 }  // namespace bertft

@@ -161,6 +161,11 @@ CpuShare own_cpu_share() {
   return share;
 }
 
+int usable_cores() {
+  CoreSet mask(kMostCores);
+  return mask.read() ? static_cast<int>(mask.cores().size()) : 1;
+}
+
 ThreadCount choose_threads(const std::vector<CpuShare>& of_node, size_t index) {
   const std::vector<int>& mine = of_node.at(index).cores;
   double cores = 0.0;

@@ -19,6 +19,9 @@ struct CpuShare {
 // mask is widened and set back to see what is reachable.
 CpuShare own_cpu_share();
 
+// Cores of this process's affinity mask.
+int usable_cores();
+
 struct ThreadCount {
   int count = 1;
   std::string reason;  // for the start-up table: "affinity mask of 2 cores", "CPU quota of 1.5 cores", "config"

@@ -178,12 +178,13 @@ TrainingJob build_training_job(RunConfig config, const World& world, const Compu
   job.test_files = {job.config.data.test, request};
 
   const at::ScalarType type = job.config.run.precision == "fp64" ? at::kDouble : at::kFloat;
-  const auto gradients = [&](const Layout& layout, size_t element_bytes) {
+  const auto make_gradients = [&](const Layout& layout, size_t element_bytes) {
     return std::make_unique<GradientBuffer>(gradient_elements(job.config.comm, layout, world), element_bytes,
                                             world.local_size > 1 ? GradientMemory::kShared : GradientMemory::kPrivate);
   };
-  job.model =
-      std::make_unique<ModelBundle>(encoder, std::move(task), type, frozen_stages(job.config.model.freeze), gradients);
+  job.model = std::make_unique<ModelBundle>(
+      encoder, std::move(task), type, frozen_stages(job.config.model.freeze),
+      ModelBundle::Gradients{.unit_elements = unit_elements(job.config.comm), .make = make_gradients});
   job.loaded = load_weights(*job.model, files.weights, parse_head_use(job.config.model.head),
                             static_cast<uint64_t>(job.config.run.seed));
   job.world = world;
@@ -197,8 +198,9 @@ TrainingJob build_training_job(RunConfig config, const World& world, const Compu
 void connect(TrainingJob& job, Bootstrap& bootstrap) {
   const GatherTexts gather = [&](const std::string& mine) { return bootstrap.all_gather(mine); };
   require_equal_facts(job.world, gather, facts_of(job));
-  job.communicator = make_communicator(job.config.comm, job.model->store().layout(), job.world, bootstrap,
-                                       job.model->gradient_memory());
+  job.communicator =
+      make_communicator(job.config.comm, job.model->store().layout(), job.world, bootstrap,
+                        job.model->gradient_memory(), job.resolved.threads * job.world.local_size >= usable_cores());
 }
 
 }  // namespace bertft

@@ -10,15 +10,9 @@
 #include "model/families.h"
 
 namespace bertft {
-namespace {
-
-// Units of the flat buffer: large enough to be worth a message of their own, small enough to overlap with backward.
-constexpr int64_t kUnitElements = 1 << 20;
-
-}  // namespace
 
 ModelBundle::ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::ScalarType type, int64_t frozen_stages,
-                         const MakeGradients& make_gradients)
+                         const Gradients& gradients_place)
     : config_(std::move(config)), task_(std::move(task)) {
   std::vector<ParameterSpec> specs;
   task_->append_head_specs(config_, specs);
@@ -28,9 +22,9 @@ ModelBundle::ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::S
         fmt::format("model.freeze: {} layers, but the checkpoint has {}", frozen_stages - 1, config_.layers));
   }
   for (ParameterSpec& spec : specs) spec.is_trainable = spec.depth + frozen_stages <= config_.layers + 1;
-  Layout layout = make_layout(specs, kUnitElements);
+  Layout layout = make_layout(specs, gradients_place.unit_elements);
   const size_t element_bytes = type == at::kDouble ? sizeof(double) : sizeof(float);
-  gradient_memory_ = make_gradients(layout, element_bytes);
+  gradient_memory_ = gradients_place.make(layout, element_bytes);
   at::Tensor weights = at::zeros({layout.total}, type);
   at::Tensor gradients = at::from_blob(gradient_memory_->data(), {layout.trainable_total}, at::TensorOptions(type));
   store_ = std::make_unique<ParameterStore>(std::move(layout), std::move(weights), std::move(gradients));

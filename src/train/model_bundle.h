@@ -21,10 +21,18 @@ class ModelBundle {
   // Where gradients are to lie, given the layout of all parameters: whoever exchanges them says so.
   using MakeGradients = std::function<std::unique_ptr<GradientBuffer>(const Layout& layout, size_t element_bytes)>;
 
+  // How gradients lie and in which units (make_layout()) they are exchanged.
+  struct Gradients {
+    int64_t unit_elements = kDefaultUnitElements;
+    MakeGradients make = private_gradients;
+  };
+
   // Allocates all buffers in `type` (kFloat or kDouble) on the CPU; weights are zeros until they are loaded. The first
   // `frozen_stages` (model/options.h) get no gradient. Throws ConfigError when there are fewer layers than that.
-  ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::ScalarType type, int64_t frozen_stages = 0,
-              const MakeGradients& make_gradients = private_gradients);
+  ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::ScalarType type, int64_t frozen_stages,
+              const Gradients& gradients);
+  ModelBundle(EncoderConfig config, std::unique_ptr<Task> task, at::ScalarType type, int64_t frozen_stages = 0)
+      : ModelBundle(std::move(config), std::move(task), type, frozen_stages, Gradients{}) {}
 
   // The head's outputs for one pass; differentiable unless gradients are off. `pass` is kept until backward.
   at::Tensor forward(const ForwardPassPtr& pass) const;

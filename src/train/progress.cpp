@@ -42,23 +42,30 @@ void Progress::add(const StepResult& result, const Counters& comm) {
   const StepLine line = line_for(result, comm);
   const double left_s =
       training_s() / static_cast<double>(steps_done_) * static_cast<double>(settings_.total_steps - step);
-  const double comm_share = line.comm_exposed_s / std::max(training_s(), 1e-9);
   const std::string text = fmt::format(
       "step {}/{}  epoch {:.2f}  loss {:.4f}  mean {:.4f}  lr {:.3g}  grad norm {:.3f}  {:.1f} rows/s  {:.0f} tokens/s "
-      " "
-      "comm {:.1f} %  left {}",
+      " {}left {}",
       step, settings_.total_steps, line.epoch, line.loss, line.loss_window, line.lr, line.grad_norm, line.samples_per_s,
-      line.tokens_per_s, 100.0 * comm_share, time_text(left_s));
+      line.tokens_per_s, comm_text(comm), time_text(left_s));
   if (is_logged) {
     log::info(text);
     logs_.add(line);
     logged_at_s_ = training_s();
+    comm_at_log_ = comm;
     rows_since_log_ = 0;
     tokens_since_log_ = 0;
   } else {
     log::progress(text);
     since_shown_.restart();
   }
+}
+
+// Of the time since the last line: how long anything was on its way, and how long the computation waited for it.
+std::string Progress::comm_text(const Counters& comm) const {
+  if (comm.total_s == 0.0) return "";
+  const double elapsed = std::max(training_s() - logged_at_s_, 1e-9);
+  return fmt::format("comm {:.1f} %, exposed {:.1f} %  ", 100.0 * (comm.total_s - comm_at_log_.total_s) / elapsed,
+                     100.0 * (comm.exposed_s - comm_at_log_.exposed_s) / elapsed);
 }
 
 StepLine Progress::line_for(const StepResult& result, const Counters& comm) const {

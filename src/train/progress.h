@@ -38,6 +38,7 @@ class Progress {
 
  private:
   StepLine line_for(const StepResult& result, const Counters& comm) const;
+  std::string comm_text(const Counters& comm) const;
 
   ProgressSettings settings_;
   RunLogs& logs_;
@@ -47,6 +48,7 @@ class Progress {
   double training_s_ = 0.0;  // up to the last pause
   bool is_paused_ = false;
   double logged_at_s_ = 0.0;  // training_s() of the last logged line
+  Counters comm_at_log_;
   int64_t rows_since_log_ = 0;
   int64_t tokens_since_log_ = 0;
   int64_t steps_done_ = 0;

@@ -50,7 +50,10 @@ std::string results_json(const RunResults& results) {
   json["timings"] = {{"first_step_s", t.first_step_s},   {"train_s", t.train_s},
                      {"evaluate_s", t.evaluate_s},       {"total_s", t.total_s},
                      {"samples_per_s", t.samples_per_s}, {"tokens_per_s", t.tokens_per_s}};
-  json["comm_share"] = t.train_s > 0.0 ? results.comm_exposed_s / t.train_s : 0.0;
+  const Counters& comm = results.comm;
+  json["comm_share"] = t.train_s > 0.0 ? comm.exposed_s / t.train_s : 0.0;
+  json["comm"] = {{"exposed_s", comm.exposed_s}, {"total_s", comm.total_s}, {"messages", comm.messages},
+                  {"bytes", comm.bytes},         {"rounds", comm.rounds},   {"copied_bytes", comm.copies}};
   return json.dump(2) + "\n";
 }
 

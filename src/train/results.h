@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/communicator.h"
 #include "tasks/task.h"
 
 namespace bertft {
@@ -28,7 +29,7 @@ struct RunResults {
   std::optional<Evaluation> last_test;  // of the last model, when it is not the best
   std::vector<std::string> labels;
   RunTimings timings;
-  double comm_exposed_s = 0.0;
+  Counters comm;  // of this rank, in this process
 };
 
 std::string results_json(const RunResults& results);

@@ -153,7 +153,7 @@ void adopt_saved_run(const TrainState& saved, RunConfig& config) {
 
 TrainState initial_state(TrainingJob& job) {
   TrainState state;
-  state.layout_hash = job.model->store().layout().hash();
+  state.layout_hash = job.model->store().layout().parameters_hash();
   state.config = config_values(job.config);
   for (const auto& [name, value] : resolved_values(job.resolved)) {
     const auto* number = std::get_if<int64_t>(&value);

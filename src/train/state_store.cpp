@@ -123,7 +123,7 @@ std::vector<int64_t> StateStore::models_referred_to() const {
 }
 
 void restore(const SavedState& saved, ModelBundle& model, Optimizer& optimizer) {
-  if (saved.state.layout_hash != model.store().layout().hash()) {
+  if (saved.state.layout_hash != model.store().layout().parameters_hash()) {
     throw CheckpointError(saved.folder.path() +
                           ": the parameters of this run are others than those that were saved. Start a new run");
   }

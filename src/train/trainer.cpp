@@ -200,7 +200,7 @@ bool Trainer::finish() {
   timings.samples_per_s = static_cast<double>(state_.rows_done) / state_.train_s;
   timings.tokens_per_s = static_cast<double>(state_.tokens_done) / state_.train_s;
   timings.total_s = seconds_since_exec();
-  results_.comm_exposed_s = job_.communicator->counters().exposed_s;
+  results_.comm = job_.communicator->counters();
   if (job_.world.rank == 0) {
     const WorkPhase phase("writing results");
     write_file_atomically(run_dir_.results_path(), results_json(results_));

@@ -32,7 +32,8 @@ output:
 
 Json without_clocks(const std::string& line) {
   Json json = Json::parse(line);
-  for (const char* key : {"samples_per_s", "tokens_per_s", "comm_exposed_s", "comm_total_s", "timings", "comm_share"}) {
+  for (const char* key :
+       {"samples_per_s", "tokens_per_s", "comm_exposed_s", "comm_total_s", "timings", "comm_share", "comm"}) {
     json.erase(key);
   }
   return json;

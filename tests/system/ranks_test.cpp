@@ -70,6 +70,8 @@ Json check_training(const LongJob& job, const std::vector<Json>& single, const s
     }
     if (mode == "horovod") CHECK(traces[0].back()["parameter_hash"] == hash);
     hash = traces[0].back()["parameter_hash"];
+    const Json comm = Json::parse(read_file(job.path(run + "/results.json")))["comm"];
+    CHECK((comm["copied_bytes"] > 0) == (mode == "horovod"));
     CHECK(std::filesystem::exists(job.path(run + "/logs/rank_000" + std::to_string(ranks - 1) + ".log")));
   }
   return hash;
@@ -173,6 +175,7 @@ TEST_CASE("the order of static negotiation, several lanes and a run with and wit
   const auto plain = traces_of(job, "plain", 2);
   for (const std::vector<std::string>& changes : {std::vector<std::string>{"--set", "comm.negotiate=static"},
                                                   {"--set", "comm.lanes=3"},
+                                                  {"--set", "comm.unit_mb=0.01"},
                                                   {"--comm=horovod", "--set", "comm.horovod.cache_capacity=0"},
                                                   {"--comm=horovod", "--set", "comm.horovod.fusion_mb=0"}}) {
     CAPTURE(changes);

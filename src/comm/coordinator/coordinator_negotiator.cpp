@@ -12,8 +12,8 @@ namespace bertft {
 namespace {
 
 CoordinatorOptions options_of(const NegotiatorPlace& place, const HorovodSettings& settings) {
-  return {.rank = place.rank,
-          .size = place.size,
+  return {.rank = place.world.rank,
+          .size = place.world.size,
           .job = place.job,
           .cache_capacity = settings.cache_capacity,
           .fusion = {.threshold_bytes = settings.fusion_bytes},

@@ -14,6 +14,7 @@
 #include "comm/native/control_plane.h"
 #include "comm/native/failure.h"
 #include "comm/native/mesh.h"
+#include "comm/native/node_memory.h"
 
 namespace bertft::mpi {
 
@@ -41,6 +42,8 @@ class MpiTransport final : public Transport {
   void broadcast(void* data, size_t bytes, int root) override;
   std::vector<std::string> all_gather(const std::string& mine) override;
   void barrier() override;
+
+  SharedMemory share_words(size_t bytes) override { return native::share_words(topology_, *control_, bytes); }
 
   void send(int to, std::string_view bytes) override { control_->send(to, bytes); }
   std::optional<ControlMessage> receive(double timeout_s) override { return control_->receive(timeout_s); }

@@ -46,6 +46,8 @@ class NativeTransport final : public Transport {
   void barrier() override;
   void node_barrier() override;
 
+  SharedMemory share_words(size_t bytes) override { return native::share_words(topology_, *control_, bytes); }
+
   void send(int to, std::string_view bytes) override { control_->send(to, bytes); }
   std::optional<ControlMessage> receive(double timeout_s) override { return control_->receive(timeout_s); }
   void announce(std::string_view status) override { control_->announce(status); }

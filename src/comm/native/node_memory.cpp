@@ -6,6 +6,7 @@ namespace bertft::native {
 namespace {
 
 constexpr uint32_t kNodeTag = 1;  // of the segment among those that the ranks of a node exchange
+constexpr uint32_t kWordsTag = 4;
 constexpr size_t kPage = 4096;
 
 }  // namespace
@@ -55,6 +56,15 @@ void NodeMemory::ring_own(int local_rank) const {
   for (int channel = 0; channel < channels_; ++channel) {
     ring(seat(channel, local_rank).bell);
   }
+}
+
+SharedMemory share_words(const Topology& topology, ControlPlane& control, size_t bytes) {
+  if (topology.local_rank != 0) return control.take_memory(topology.leader(), kWordsTag, bytes);
+  const SharedMemory words = SharedMemory::create(bytes, "bertft words");
+  for (const int peer : topology.locals()) {
+    if (peer != topology.rank) control.send_memory(peer, kWordsTag, words);
+  }
+  return words;
 }
 
 }  // namespace bertft::native

@@ -56,4 +56,7 @@ class NodeMemory {
   int locals_ = 0;
 };
 
+// Collective over the node: memory for Transport::share_words().
+SharedMemory share_words(const Topology& topology, ControlPlane& control, size_t bytes);
+
 }  // namespace bertft::native

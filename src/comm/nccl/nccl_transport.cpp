@@ -109,6 +109,7 @@ class NcclTransport final : public Transport {
   void broadcast(void* data, size_t bytes, int root) override { control_->broadcast(data, bytes, root); }
   std::vector<std::string> all_gather(const std::string& mine) override { return control_->all_gather(mine); }
   void barrier() override { control_->barrier(); }
+  SharedMemory share_words(size_t bytes) override { return control_->share_words(bytes); }
   void send(int to, std::string_view bytes) override { control_->send(to, bytes); }
   std::optional<ControlMessage> receive(double timeout_s) override { return control_->receive(timeout_s); }
   void announce(std::string_view status) override { control_->announce(status); }

@@ -55,7 +55,7 @@ TEST_CASE("The transport over MPI can be chosen where the build has MPI, and is 
 TEST_CASE("Keys of the design that are not built are refused with a reason") {
   CommOptions options;
   const OptionTable table = comm_option_table(options);
-  for (const char* key : {"unit_mb", "sharded_optimizer", "tune"}) {
+  for (const char* key : {"sharded_optimizer", "tune"}) {
     INFO(key);
     REQUIRE(table.not_in_this_build.count(key) == 1);
   }

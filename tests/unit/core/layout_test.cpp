@@ -108,6 +108,26 @@ TEST_CASE("A parameter of exactly a unit's size has a unit of its own") {
   REQUIRE(borders(layout) == Borders{{0, 16}, {16, 48}, {48, 64}});
 }
 
+TEST_CASE("With a unit for each parameter none is divided and none shared") {
+  using Borders = std::vector<std::pair<int64_t, int64_t>>;
+  const Layout layout = make_layout({spec("small", {5}), spec("big", {20, 8}), spec("next", {16})}, kUnitPerParameter);
+  require_sound(layout, 1 << 20);
+  CHECK(borders(layout) == Borders{{0, 16}, {16, 176}, {176, 192}});
+  // k begins inside what is aligned with q, so both are one unit; v begins on a border.
+  const Layout parts = make_layout({spec("q", {24}), spec("k", {24}, true), spec("v", {24}, true)}, kUnitPerParameter);
+  require_sound(parts, 1 << 20);
+  CHECK(borders(parts) == Borders{{0, 48}, {48, 80}});
+  CHECK(make_layout({}, kUnitPerParameter).units.empty());
+}
+
+TEST_CASE("What lies where does not depend on the units") {
+  const std::vector<ParameterSpec> specs = {spec("a", {4, 6}), spec("b", {64})};
+  const uint64_t base = make_layout(specs, 32).parameters_hash();
+  CHECK(base == make_layout(specs, 64).parameters_hash());
+  CHECK(base == make_layout(specs, kUnitPerParameter).parameters_hash());
+  CHECK(base != make_layout({spec("a", {4, 6}), spec("c", {64})}, 32).parameters_hash());
+}
+
 TEST_CASE("Norm blocks are rows of lookup tables and fixed pieces of everything else") {
   ParameterSpec table = spec("table", {10, 12});
   table.is_lookup_table = true;

@@ -96,12 +96,14 @@ TEST_CASE("results.json has metrics, per-class report, confusion matrix, timings
   results.dev = two_class_evaluation();
   results.labels = {"no", "yes"};
   results.timings.train_s = 10.0;
-  results.comm_exposed_s = 2.5;
+  results.comm.exposed_s = 2.5;
+  results.comm.copies = 7;
   const Json json = Json::parse(results_json(results));
   REQUIRE(json["steps"] == 30);
   REQUIRE(json["best_step"] == 20);
   REQUIRE(json["best_metric"] == "accuracy");
   REQUIRE(json["comm_share"] == 0.25);
+  REQUIRE(json["comm"]["copied_bytes"] == 7);
   REQUIRE(json["timings"]["train_s"] == 10.0);
   REQUIRE_FALSE(json.contains("test"));
   const Json& dev = json["dev"];

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "comm/native/native_transport.h"
+#include "comm/native/topology.h"
 #include "comm/negotiator.h"
 #include "comm/rank_communicator.h"
 #include "core/error.h"
@@ -21,9 +22,9 @@ namespace {
 
 using Rows = std::vector<int32_t>;
 
-constexpr int64_t kTableRows = 150;
-constexpr int64_t kWidth = 48;
-constexpr int kTable = 2;  // its entry
+constexpr int64_t kTableRows = 152;
+constexpr int64_t kWidth = 44;  // blocks of rows end between two aligned borders
+constexpr int kTable = 2;       // its entry
 
 const Layout& layout_of_test() {
   static const Layout layout = make_layout({{.name = "matrix", .shape = {60, 33}},
@@ -63,10 +64,15 @@ std::vector<std::string> run_job(const Job& job, const std::function<void(Rank&)
     GradientBuffer gradients(layout.trainable_total, sizeof(float), GradientMemory::kShared);
     auto transport = make_native_transport(bootstrap, options);
     const Transport& watched = *transport;
-    RankCommunicator communicator(
-        make_world(bootstrap.rank(), job.nodes, job.nodes), std::move(transport),
-        make_decentral_negotiator({1, bootstrap.rank(), bootstrap.size()}, layout, job.is_static), layout, gradients,
-        {.wire = job.wire, .sparse_rows = job.rule}, non_finite);
+    const World world = make_world(bootstrap.rank(), job.nodes, job.nodes);
+    const SharedMemory words = transport->share_words(node_words_bytes(layout, world.local_size));
+    if (world.local_rank == 0) format_node_words(words, layout, world.local_size);
+    transport->barrier();
+    const SumThread sums =
+        world.nodes == 1 && !job.is_static && job.lanes == 1 ? SumThread::kCompute : SumThread::kLane;
+    RankCommunicator communicator(world, std::move(transport),
+                                  make_decentral_negotiator({1, world}, layout, words, job.is_static), layout,
+                                  gradients, {.wire = job.wire, .sums = sums, .sparse_rows = job.rule}, non_finite);
     try {
       Rank rank{communicator, watched, gradients, bootstrap.rank()};
       body(rank);
@@ -312,7 +318,9 @@ TEST_CASE("Ranks that count other rows find out, inside a node and between nodes
       CHECK(error.find("rank") != std::string::npos);
       // The end of what rank 0 sums: inside a node all of its rows, between two the first half, which is rank 0's
       // slice.
-      const int64_t border = layout_of_test().entries[kTable].offset + (nodes == kWorlds[0] ? 2 : 1) * kWidth;
+      const int64_t begin = layout_of_test().entries[kTable].offset;
+      const ElementRange rows_of_0 = {begin, begin + 2 * kWidth};
+      const int64_t border = nodes == kWorlds[0] ? rows_of_0.end : native::slice_of(rows_of_0, 0, 2).end;
       CHECK(error.find(std::to_string(border)) != std::string::npos);
     }
   }

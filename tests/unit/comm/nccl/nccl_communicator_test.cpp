@@ -57,10 +57,10 @@ std::vector<std::vector<float>> run_case(const Case& world, test::FakeCluster& c
     options.control.interface = "lo";
     RankCommunicatorSettings settings;
     settings.wire = world.wire;
-    RankCommunicator communicator(make_world(rank, world.nodes, world.nodes),
-                                  make_nccl_transport(bootstrap, functions, options),
-                                  make_decentral_negotiator({1, rank, cluster.ranks()}, layout, world.is_static),
-                                  layout, gradients, settings, std::make_shared<NonFiniteLog>());
+    const World ranks = make_world(rank, world.nodes, world.nodes);
+    RankCommunicator communicator(ranks, make_nccl_transport(bootstrap, functions, options),
+                                  make_decentral_negotiator({1, ranks}, layout, {}, world.is_static), layout, gradients,
+                                  settings, std::make_shared<NonFiniteLog>());
     try {
       train(communicator, world, layout, static_cast<float*>(gradients.data()));
       const auto* sums = static_cast<const float*>(communicator.sums());

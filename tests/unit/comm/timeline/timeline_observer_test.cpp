@@ -29,7 +29,7 @@ std::vector<std::string> run_job(const CommOptions& options) {
   return test::run_ranks(kRanks, [&](Bootstrap& bootstrap) {
     const World world = find_world(bootstrap);
     const GradientBuffer gradients(gradient_elements(options, layout, world), sizeof(float), GradientMemory::kShared);
-    const auto communicator = make_communicator(options, layout, world, bootstrap, gradients);
+    const auto communicator = make_communicator(options, layout, world, bootstrap, gradients, true);
     for (int step = 1; step <= kSteps; ++step) {
       communicator->step_begin(step);
       for (int unit = 0; unit < static_cast<int>(layout.units.size()); ++unit) communicator->mark_ready(unit);
