@@ -197,6 +197,15 @@ while $was_interrupted; do
   code=0
   wait "$job" || code=$?
 done
+# A node that the job has lost may run its daemon on, which keeps the output open.
+for _ in {1..50}; do kill -0 "$listener" 2>/dev/null || break; sleep 0.1; done
+if kill -0 "$listener" 2>/dev/null; then
+  for name in "${!namespace[@]}"; do
+    for pid in $(processes_in "${namespace[$name]}"); do
+      [ "$pid" = "${node[$name]}" ] || kill -KILL "$pid" 2>/dev/null || true
+    done
+  done
+fi
 wait "$listener" || true
 
 sent_a=$(($(sent_by a) - before_a))
