@@ -8,13 +8,16 @@
 #include <atomic>
 #include <cstdio>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "core/error.h"
 
 namespace bertft::log {
 namespace {
 
-Options g_options;                              // set once by start()
+Options g_options;   // set once by start(), before any thread
+std::mutex g_mutex;  // guards what follows: threads of the communicator log beside the main thread
 std::shared_ptr<spdlog::logger> g_file_logger;  // set once by add_file()
 std::atomic<bool> g_progress_is_shown = false;  // any thread may log
 
@@ -30,6 +33,7 @@ size_t terminal_columns() {
 
 void emit(spdlog::level::level_enum level, const char* prefix, const std::string& message) {
   const std::string text = message.substr(0, message.find_last_not_of('\n') + 1);
+  const std::scoped_lock lock(g_mutex);
   if (g_file_logger) g_file_logger->log(level, "{}", text);
   const bool is_hidden = g_options.is_quiet && level < spdlog::level::warn;
   if (g_options.rank != 0 || is_hidden) return;
@@ -44,9 +48,11 @@ void start(const Options& options) { g_options = options; }
 void add_file(const std::string& path) {
   try {
     auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
-    g_file_logger = std::make_shared<spdlog::logger>("file", std::move(sink));
-    g_file_logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %L %v");
-    g_file_logger->flush_on(spdlog::level::info);
+    auto logger = std::make_shared<spdlog::logger>("file", std::move(sink));
+    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %L %v");
+    logger->flush_on(spdlog::level::info);
+    const std::scoped_lock lock(g_mutex);
+    g_file_logger = std::move(logger);
   } catch (const spdlog::spdlog_ex& failure) {
     throw ResourceError(std::string("cannot open the log file ") + path + ": " + failure.what());
   }
@@ -66,6 +72,7 @@ void error(const std::string& text) { emit(spdlog::level::err, "error: ", text);
 
 void progress(const std::string& text) {
   if (!is_interactive()) return;
+  const std::scoped_lock lock(g_mutex);
   std::fprintf(stderr, "\r\033[K%s", text.substr(0, terminal_columns() - 1).c_str());
   std::fflush(stderr);
   g_progress_is_shown = true;
