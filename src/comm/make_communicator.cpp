@@ -85,6 +85,11 @@ std::unique_ptr<Transport> make_transport(const CommOptions& options, Bootstrap&
   return make_native_transport(bootstrap, transport_options<NativeOptions>(options, non_finite));
 }
 
+std::string reduce_activity(const CommOptions& options) {
+  if (options.transport == "mpi") return "MPI_ALLREDUCE";
+  return options.transport == "nccl" ? "NCCL_ALLREDUCE" : "NATIVE_ALLREDUCE";
+}
+
 // What this rank writes for comm.timeline; null when it writes nothing.
 std::shared_ptr<TimelineObserver> make_timeline(const CommOptions& options, const Layout& layout, const World& world,
                                                 int lanes) {
@@ -92,7 +97,7 @@ std::shared_ptr<TimelineObserver> make_timeline(const CommOptions& options, cons
   if (path.empty()) return nullptr;
   return std::make_shared<TimelineObserver>(
       TimelineSettings{.path = path,
-                       .reduce_activity = options.transport == "mpi" ? "MPI_ALLREDUCE" : "NATIVE_ALLREDUCE",
+                       .reduce_activity = reduce_activity(options),
                        .shows_negotiation = !is_horovod(options),
                        .lanes = lanes},
       layout, world);

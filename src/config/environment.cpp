@@ -63,6 +63,7 @@ constexpr Variable kVariables[] = {
     {"HOROVOD_CYCLE_TIME", "comm.horovod.cycle_ms", itself},
     {"HOROVOD_CACHE_CAPACITY", "comm.horovod.cache_capacity", itself},
     {"HOROVOD_HIERARCHICAL_ALLREDUCE", "comm.horovod.hierarchical", boolean},
+    {"HOROVOD_TIMELINE", "comm.timeline", itself},
     {"PERSEUS_ALLREDUCE_DTYPE", "comm.wire", wire_of_code},
     {"PERSEUS_ALLREDUCE_STREAMS", "comm.lanes", itself},
     {"PERSEUS_ALLREDUCE_NANCHECK", "comm.nan", report_if_on},

@@ -30,6 +30,7 @@ TEST_CASE("Each variable sets its key, in the key's unit") {
       {"PERSEUS_ALLREDUCE_DTYPE", "0", "comm.wire", "fp16"},
       {"PERSEUS_ALLREDUCE_DTYPE", "1", "comm.wire", "fp32"},
       {"PERSEUS_ALLREDUCE_DTYPE", "2", "comm.wire", "mixed"},
+      {"HOROVOD_TIMELINE", "trace.json", "comm.timeline", "trace.json"},
       {"PERSEUS_ALLREDUCE_STREAMS", "4", "comm.lanes", "4"},
       {"PERSEUS_ALLREDUCE_NANCHECK", "1", "comm.nan", "report"},
   };
