@@ -143,7 +143,7 @@ TEST_CASE("A wrong file is refused with line, key and remedy") {
       {"optimizer: {learning_rate: -1}\n", ":1: ", "optimizer.learning_rate: -1 is out of range"},
       {"model: {max_length: 2}\n", ":1: ", "model.max_length: 2 is out of range"},
       // what other builds have
-      {"comm:\n  transport: mpi\n", ":2: ", "comm.transport=mpi: not in this build"},
+      {"comm:\n  sharded_optimizer: true\n", ":2: ", "comm.sharded_optimizer: not in this build"},
       {"comm:\n  horovod:\n    cycle: 2\n", ":3: ", "horovod.cycle"},
       {"distill:\n  teacher: x\n", ":2: ", "distill: not in this build"},
       {"precision: fp16\n", ":1: ", "precision=fp16: not in this build; it needs CUDA"},

@@ -162,9 +162,9 @@ TEST_CASE("Edges: no parameters, no elements") {
   REQUIRE(hollow.parameter_count() == 8);
 }
 
-TEST_CASE("A layout refuses two parameters of one name, and units without elements") {
+TEST_CASE("A layout refuses two parameters of one name, and units of less than nothing") {
   error_text<InternalError>([] { make_layout({spec("a", {1}), spec("a", {1})}, 16); });
-  error_text<InternalError>([] { make_layout({spec("a", {1})}, 0); });
+  error_text<InternalError>([] { make_layout({spec("a", {1})}, -1); });
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ TEST_CASE("results.json has metrics, per-class report, confusion matrix, timings
   results.last_test = results.dev;
   REQUIRE(keys_of(Json::parse(results_json(results))) == std::vector<std::string>{"steps", "best_step", "best_metric",
                                                                                   "dev", "test", "test_with_last_model",
-                                                                                  "timings", "comm_share"});
+                                                                                  "timings", "comm_share", "comm"});
 }
 
 StepResult some_step() {
