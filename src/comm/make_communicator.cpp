@@ -95,12 +95,11 @@ std::shared_ptr<TimelineObserver> make_timeline(const CommOptions& options, cons
                                                 int lanes) {
   const std::string path = timeline_path(options.timeline, world.rank);
   if (path.empty()) return nullptr;
-  return std::make_shared<TimelineObserver>(
-      TimelineSettings{.path = path,
-                       .reduce_activity = reduce_activity(options),
-                       .shows_negotiation = !is_horovod(options),
-                       .lanes = lanes},
-      layout, world);
+  return std::make_shared<TimelineObserver>(TimelineSettings{.path = path,
+                                                             .reduce_activity = reduce_activity(options),
+                                                             .shows_negotiation = !is_horovod(options),
+                                                             .lanes = lanes},
+                                            layout, world);
 }
 
 // The words of this node, ready for use on all of its ranks.
