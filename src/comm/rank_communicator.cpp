@@ -120,7 +120,11 @@ void RankCommunicator::mark_ready(int unit) {
     negotiator_->mark_ready(unit);
     flush();
   }
-  if (settings_.sums == SumThread::kCompute) make_sums_inline();
+  if (settings_.sums != SumThread::kCompute) return;
+  const Timer summed;
+  make_sums_inline();
+  const std::lock_guard lock(mutex_);
+  counters_.exposed_s += summed.seconds();
 }
 
 void RankCommunicator::finish() {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "core/timer.h"
 #include "tests/support/test.h"
 #include "tests/unit/comm/communicator_world.h"
 #include "tests/unit/comm/native/native_world.h"
@@ -69,8 +70,11 @@ TEST_CASE("Within a node nothing but shared words and memory is used") {
     CAPTURE(setup.text());
     std::atomic<int64_t> messages{0};
     const std::vector<std::string> errors = run_communicators(setup, layout, [&](CommunicatorView& view) {
+      const Timer timer;
       for (int64_t step = 1; step <= kSteps; ++step) run_step(view, layout, step, static_cast<uint64_t>(step));
-      messages += view.communicator.counters().messages;
+      const Counters counters = view.communicator.counters();
+      messages += counters.messages;
+      if (counters.exposed_s > timer.seconds()) throw std::runtime_error("more time was exposed than there was");
     });
     CHECK(errors == std::vector<std::string>(3));
     CHECK(messages == 0);
