@@ -7,8 +7,8 @@
 
 #include "bench/bench_report.h"
 #include "bench/byte_size.h"
-#include "comm/start.h"
 #include "commands/command.h"
+#include "commands/command_ranks.h"
 #include "config/yaml.h"
 #include "core/error.h"
 #include "core/files.h"
@@ -61,17 +61,12 @@ class CommBenchCommand final : public Command {
   }
 
   int run() override {
-    const std::unique_ptr<Bootstrap> bootstrap = start_bootstrap();
-    const World world = find_world(*bootstrap);
-    log::start({.rank = world.rank});
-    try {
-      run_together(world, *bootstrap);
-      bootstrap->finish();
+    CommandRanks ranks;
+    log::start({.rank = ranks.world().rank});
+    return ranks.run([&] {
+      run_together(ranks.world(), ranks.bootstrap());
       return static_cast<int>(ExitCode::kDone);
-    } catch (const SharedError&) {
-      bootstrap->finish();
-      throw;
-    }
+    });
   }
 
  private:

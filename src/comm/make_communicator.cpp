@@ -127,8 +127,8 @@ std::unique_ptr<Negotiator> make_negotiator(const CommOptions& options, const La
                                       .timeline = timeline != nullptr ? &timeline->timeline() : nullptr});
 }
 
-// Where sums need no waiting for other nodes, the compute thread makes them at half the cost of a thread that takes
-// its core, if there is no other (docs/communicator.md). A timeline shows when each sum begins and ends, so it needs
+// Where sums need no waiting for other nodes and no core is free for a thread of their own, the compute thread makes
+// them (docs/communicator.md). A timeline shows when each sum begins and ends, so it needs
 // lanes.
 SumThread sum_thread(const CommOptions& options, const Transport& transport, Bootstrap& bootstrap,
                      bool are_cores_filled) {
