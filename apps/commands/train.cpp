@@ -51,7 +51,8 @@ class TrainCommand final : public Command {
                        "go on with the run in output.dir, or in this folder (RUN or RUN/checkpoints/step_N)")
             ->expected(0, 1);
     app.add_flag("--take-over", owner_.takes_over, "write to output.dir even if another job seems to own it");
-    app.add_flag("--profile", has_profile_, "not in this build");
+    app.add_flag("--profile", requests_.has_profile,
+                 "print where the time of a step goes, and write output.dir/profile.json, a Chrome trace (rank 0)");
   }
 
   int run() override {
@@ -70,7 +71,6 @@ class TrainCommand final : public Command {
     bool is_complete = false;
     together([&] {
       require_argument(name(), config_path_, "--config FILE");
-      refuse_what_is_not_built();
       config = load_run_config(config_path_);
       notes = adopt_environment(config);
       for (const std::string& assignment : overrides_) apply_override(config, assignment, "--set");
@@ -141,10 +141,6 @@ class TrainCommand final : public Command {
       job.communicator->abort(failure.what());
       throw;
     }
-  }
-
-  void refuse_what_is_not_built() const {
-    if (has_profile_) throw ConfigError("--profile: not in this build");
   }
 
   // Of a run that is complete: a saved state, if there is one, tells whether this would be another run.
@@ -265,7 +261,6 @@ class TrainCommand final : public Command {
   bool may_overwrite_ = false;
   bool prints_config_ = false;
   bool verifies_data_ = false;
-  bool has_profile_ = false;
   TrainRequests requests_;
   std::optional<CommandRanks> ranks_;
   World world_;

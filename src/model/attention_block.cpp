@@ -4,6 +4,7 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/index_select.h>
 
+#include "core/profile.h"
 #include "model/function_state.h"
 #include "ops/linear.h"
 #include "ops/residual_norm.h"
@@ -40,6 +41,7 @@ at::Tensor part_of(const at::Tensor& fused, int64_t part, int64_t H) { return fu
 struct AttentionBlockFunction : torch::autograd::Function<AttentionBlockFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& hidden, const at::Tensor& /*anchor*/,
                             const AttentionBlock* block, const ForwardPassPtr& pass, ops::Queries queries) {
+    const ProfileScope scope("attention block");
     auto state = c10::make_intrusive<AttentionState>();
     state->block = block;
     state->pass = pass;
@@ -64,6 +66,7 @@ struct AttentionBlockFunction : torch::autograd::Function<AttentionBlockFunction
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const ProfileScope scope("attention block");
     const auto state = take_state<AttentionState>(context);
     const AttentionBlock& block = *state->block;
     GradientLedger& ledger = block.store_.ledger();

@@ -1,5 +1,6 @@
 #include "model/embeddings.h"
 
+#include "core/profile.h"
 #include "model/function_state.h"
 #include "ops/embedding.h"
 
@@ -22,6 +23,7 @@ struct EmbeddingsState : torch::CustomClassHolder {
 struct EmbeddingsFunction : torch::autograd::Function<EmbeddingsFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& /*anchor*/, const Embeddings* layer,
                             const ForwardPassPtr& pass) {
+    const ProfileScope scope("embeddings");
     auto state = c10::make_intrusive<EmbeddingsState>();
     state->layer = layer;
     state->pass = pass;
@@ -36,6 +38,7 @@ struct EmbeddingsFunction : torch::autograd::Function<EmbeddingsFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const ProfileScope scope("embeddings");
     const auto state = take_state<EmbeddingsState>(context);
     const Embeddings& layer = *state->layer;
     GradientLedger& ledger = layer.store_.ledger();

@@ -3,6 +3,7 @@
 #include <ATen/ops/empty_like.h>
 
 #include "core/error.h"
+#include "core/profile.h"
 #include "model/function_state.h"
 #include "ops/gelu.h"
 #include "ops/linear.h"
@@ -34,6 +35,7 @@ struct FeedForwardState : torch::CustomClassHolder {
 struct FeedForwardFunction : torch::autograd::Function<FeedForwardFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const FeedForwardBlock* block,
                             const ForwardPassPtr& pass) {
+    const ProfileScope scope("feed-forward block");
     auto state = c10::make_intrusive<FeedForwardState>();
     state->block = block;
     state->pass = pass;
@@ -51,6 +53,7 @@ struct FeedForwardFunction : torch::autograd::Function<FeedForwardFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const ProfileScope scope("feed-forward block");
     const auto state = take_state<FeedForwardState>(context);
     const FeedForwardBlock& block = *state->block;
     GradientLedger& ledger = block.store_.ledger();

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty_like.h>
 
+#include "core/profile.h"
 #include "model/function_state.h"
 #include "ops/linear.h"
 
@@ -21,6 +22,7 @@ struct LinearState : torch::CustomClassHolder {
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& /*anchor*/,
                             const LinearLayer* layer) {
+    const ProfileScope scope("linear layer");
     auto state = c10::make_intrusive<LinearState>();
     state->x = x;
     at::Tensor y = ops::linear(x, layer->weight_.value);
@@ -31,6 +33,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const ProfileScope scope("linear layer");
     const auto* layer = reinterpret_cast<const LinearLayer*>(context->saved_data.at("layer").toInt());
     const auto state = take_state<LinearState>(context);
     const at::Tensor dy = gradients[0].contiguous();

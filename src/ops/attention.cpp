@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include "core/error.h"
+#include "core/profile.h"
 #include "ops/aten_path.h"
 #include "ops/implementation.h"
 #include "ops/kernels/cpu_kernels.h"
@@ -27,6 +28,17 @@ void check_settings(const AttentionSettings& settings, const at::Tensor& query) 
   check_dropout(settings.dropout, settings.sequences);
   check(query.defined() && query.dim() == 2, "attention: query is a matrix");
   check(settings.heads > 0 && query.size(1) % settings.heads == 0, "attention: the heads divide the width");
+}
+
+// `products`: how many products of a [queries, length] and a [length, head_dim] matrix each head makes.
+ProfileWork attention_work(const AttentionSettings& settings, const at::Tensor& query, int products) {
+  const std::vector<int32_t>& offsets = settings.sequences.offsets;
+  double pairs = 0.0;
+  for (size_t s = 0; s + 1 < offsets.size(); ++s) {
+    const auto length = static_cast<double>(offsets[s + 1] - offsets[s]);
+    pairs += settings.queries == Queries::kFirst ? length : length * length;
+  }
+  return {.flops = 2.0 * products * pairs * static_cast<double>(query.size(1)), .bytes = 0.0};
 }
 
 // Scratch memory for every thread.
@@ -55,6 +67,7 @@ AttentionResult attention(AttentionInput& input, const AttentionBias& bias, cons
   check_vector(bias.query, input.query.size(1), input.query, "bias.query");
   check_vector(bias.key, input.query.size(1), input.query, "bias.key");
   check_vector(bias.value, input.query.size(1), input.query, "bias.value");
+  const ProfileScope scope("attention", attention_work(settings, input.query, 2));
   if (!use_own_kernels(input.query)) return aten::attention(input, bias, settings);
   const auto options = input.query.options();
   AttentionResult result{at::empty(input.query.sizes(), options),
@@ -82,6 +95,7 @@ void attention_backward(const at::Tensor& context_gradient, const AttentionInput
   check_matrix(result.context, query_rows, width, input.query, "result.context");
   check_matrix(result.log_sums, settings.heads, query_rows, input.query, "result.log_sums");
   check(result.log_sums.is_contiguous(), "attention_backward: log_sums is contiguous");
+  const ProfileScope scope("attention, backward", attention_work(settings, input.query, 5));
   if (!use_own_kernels(input.query)) {
     return aten::attention_backward(context_gradient, input, result, settings, gradients);
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "core/profile.h"
 #include "ops/aten_path.h"
 #include "ops/implementation.h"
 #include "ops/kernels/cpu_kernels.h"
@@ -107,6 +108,7 @@ EmbeddingResult embedding_norm_dropout(const TokenIds& tokens, const EmbeddingTa
   check_tables(tokens, sequences, tables, width);
   check_vector(norm.weight, width, tables.word, "norm.weight");
   check_vector(norm.bias, width, tables.word, "norm.bias");
+  const ProfileScope scope("embeddings + LayerNorm + dropout");
   if (!use_own_kernels(tables.word)) return aten::embedding_norm_dropout(tokens, tables, norm, sequences, dropout);
   const int64_t rows = sequences.rows();
   const auto options = tables.word.options();
@@ -152,6 +154,7 @@ void embedding_norm_dropout_backward(const at::Tensor& output_gradient, const To
   check_vector(gradients.norm_weight, width, like, "gradients.norm_weight");
   check_vector(gradients.norm_bias, width, like, "gradients.norm_bias");
   check_tables(tokens, sequences, {gradients.word, gradients.position, gradients.token_type}, width);
+  const ProfileScope scope("embeddings + LayerNorm + dropout, backward");
   prepare_word_gradient(tokens, gradients);
   if (!use_own_kernels(like)) {
     return aten::embedding_norm_dropout_backward(output_gradient, tokens, result, norm, sequences, dropout, gradients);

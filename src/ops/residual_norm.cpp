@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 
 #include "core/error.h"
+#include "core/profile.h"
 #include "ops/aten_path.h"
 #include "ops/implementation.h"
 #include "ops/kernels/cpu_kernels.h"
@@ -10,6 +11,15 @@
 #include "ops/shapes.h"
 
 namespace bertft::ops {
+namespace {
+
+// Of operations that read and write `matrices` of this shape.
+ProfileWork elementwise_work(const at::Tensor& like, int matrices) {
+  return {.flops = 0.0,
+          .bytes = static_cast<double>(like.element_size()) * static_cast<double>(like.numel()) * matrices};
+}
+
+}  // namespace
 
 ResidualNormResult bias_dropout_residual_norm(at::Tensor& x, const at::Tensor& bias, const at::Tensor& residual,
                                               const NormParameters& norm, const Sequences& sequences,
@@ -23,6 +33,7 @@ ResidualNormResult bias_dropout_residual_norm(at::Tensor& x, const at::Tensor& b
   check_vector(bias, width, x, "bias");
   check_vector(norm.weight, width, x, "norm.weight");
   check_vector(norm.bias, width, x, "norm.bias");
+  const ProfileScope scope("bias + dropout + residual + LayerNorm", elementwise_work(x, 4));
   if (!use_own_kernels(x)) return aten::bias_dropout_residual_norm(x, bias, residual, norm, sequences, dropout);
   // The memory of x becomes that of the sum.
   ResidualNormResult result{at::empty({rows, width}, x.options()), x, at::empty({rows}, x.options()),
@@ -64,6 +75,7 @@ void bias_dropout_residual_norm_backward(const at::Tensor& output_gradient, cons
   check_vector(gradients.bias, width, like, "gradients.bias");
   check_vector(gradients.norm_weight, width, like, "gradients.norm_weight");
   check_vector(gradients.norm_bias, width, like, "gradients.norm_bias");
+  const ProfileScope scope("bias + dropout + residual + LayerNorm, backward", elementwise_work(like, 4));
   if (!use_own_kernels(like)) {
     return aten::bias_dropout_residual_norm_backward(output_gradient, result, norm, sequences, dropout, gradients);
   }

@@ -20,11 +20,12 @@ namespace fs = std::filesystem;
 
 // The files and links that a run writes beside its models and run.json; each may also be there with .tmp behind its
 // name.
-constexpr std::array<const char*, 10> kRunFiles = {"predictions/dev_errors.tsv",
+constexpr std::array<const char*, 11> kRunFiles = {"predictions/dev_errors.tsv",
                                                    "predictions/test_errors.tsv",
                                                    "config.yaml",
                                                    "metrics.jsonl",
                                                    "results.json",
+                                                   "profile.json",
                                                    "best",
                                                    "last",
                                                    "logs/rank_0000.log",

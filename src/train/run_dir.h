@@ -36,6 +36,7 @@ class RunDir {
   std::string run_path() const { return path_ + "/run.json"; }
   std::string metrics_path() const { return path_ + "/metrics.jsonl"; }
   std::string results_path() const { return path_ + "/results.json"; }
+  std::string profile_path() const { return path_ + "/profile.json"; }
   std::string log_path(int rank) const;
   std::string predictions_path(const std::string& split) const { return path_ + "/predictions/" + split + ".tsv"; }
   std::string errors_path(const std::string& split) const { return path_ + "/predictions/" + split + "_errors.tsv"; }

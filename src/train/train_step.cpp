@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/log.h"
+#include "core/profile.h"
 #include "core/work_meter.h"
 #include "optim/flat_norm.h"
 #include "train/batch_pass.h"
@@ -47,18 +48,17 @@ TrainStep::TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sample
       word_table_(find_word_table(model.store())) {
   model_.store().ledger().on_unit_ready([this](int unit) {
     if (fault_) fault_->strike(step_, unit, model_.store().gradients(), model_.store().touched_word_rows().rows);
+    const ProfileScope scope("exchange of gradients");
     communicator_.mark_ready(unit);
   });
 }
 
 StepResult TrainStep::run(int64_t step, double lr, const std::function<void(const StepResult&)>& before_update) {
+  const ProfileScope scope("step");
   StepResult result;
   // 1. The rows of the step, and this rank's share of them.
-  result.batch = sampler_.batch(step);
-  result.rows =
-      deal_rows(result.batch.rows, dataset_.lengths(), communicator_.size())[static_cast<size_t>(communicator_.rank())];
+  choose_rows(step, result);
   result.lr = lr;
-  for (const int64_t row : result.batch.rows) result.tokens += dataset_.lengths()[static_cast<size_t>(row)];
 
   // 2. Forward and backward; units leave as they are completed.
   ParameterStore& store = model_.store();
@@ -73,17 +73,13 @@ StepResult TrainStep::run(int64_t step, double lr, const std::function<void(cons
   store.ledger().begin_step();
   accumulate(result);
   store.finish_gradients();
-  communicator_.finish();
+  finish_exchange(result);
   if (has_word_rows) note_word_rows_of_all_ranks(std::move(word_rows));
-  if (communicator_.size() > 1) {
-    result.loss =
-        sum_over_ranks([this](const std::string& mine) { return communicator_.all_gather(mine); }, result.loss);
-  }
 
   // 3. The norm decides about the whole step before anything changes.
   const at::Tensor gradients = sums();
   result.gradients = gradients;
-  const GradientNorm norm = gradient_norm(gradients, store.layout());
+  const GradientNorm norm = norm_of(gradients);
   result.grad_norm = norm.norm;
   if (norm.first_non_finite >= 0 && !judge_non_finite(result)) return result;
   if (norm.first_non_finite < 0 && !std::isfinite(result.loss)) {
@@ -94,8 +90,35 @@ StepResult TrainStep::run(int64_t step, double lr, const std::function<void(cons
   before_update(result);
 
   // 4. Clip and update in one pass.
-  optimizer_.step(store.weights(), gradients, lr, clip_factor(norm.norm, settings_.max_grad_norm));
+  update(gradients, lr, norm.norm);
   return result;
+}
+
+void TrainStep::choose_rows(int64_t step, StepResult& result) {
+  const ProfileScope scope("rows of the step");
+  result.batch = sampler_.batch(step);
+  result.rows =
+      deal_rows(result.batch.rows, dataset_.lengths(), communicator_.size())[static_cast<size_t>(communicator_.rank())];
+  for (const int64_t row : result.batch.rows) result.tokens += dataset_.lengths()[static_cast<size_t>(row)];
+}
+
+// Waits for the sums of the gradient, and sums the loss.
+void TrainStep::finish_exchange(StepResult& result) {
+  const ProfileScope scope("end of the exchange");
+  communicator_.finish();
+  if (communicator_.size() == 1) return;
+  result.loss = sum_over_ranks([this](const std::string& mine) { return communicator_.all_gather(mine); }, result.loss);
+}
+
+GradientNorm TrainStep::norm_of(const at::Tensor& gradients) const {
+  const auto bytes = static_cast<double>(gradients.nbytes());
+  const ProfileScope scope("gradient norm", {.flops = 0.0, .bytes = bytes});
+  return gradient_norm(gradients, model_.store().layout());
+}
+
+void TrainStep::update(const at::Tensor& gradients, double lr, double norm) {
+  const ProfileScope scope("update of weights");
+  optimizer_.step(model_.store().weights(), gradients, lr, clip_factor(norm, settings_.max_grad_norm));
 }
 
 // Rows of the word table that the batch uses on any rank, ascending, each once. Each rank has all texts, so nobody has
@@ -134,16 +157,25 @@ void TrainStep::accumulate(StepResult& result) {
   std::vector<at::Tensor> logits;
   for (size_t i = 0; i < micro_batches.size(); ++i) {
     model_.store().ledger().begin_micro_batch(i + 1 == micro_batches.size());
-    const ForwardPassPtr pass =
-        make_pass(dataset_, micro_batches[i], {.is_training = true, .seed = settings_.seed, .step = result.batch.step});
-    const at::Tensor outputs = model_.forward(pass);
-    const at::Tensor loss_sum = model_.task().loss_sum(outputs, dataset_, micro_batches[i]);
-    loss_sum.backward(at::full({}, 1.0 / global_weight, loss_sum.options()));
-    result.loss += loss_sum.item<double>() / global_weight;
+    const MicroBatchResult done = run_micro_batch(micro_batches[i], global_weight);
+    result.loss += done.loss;
     note_work_done();
-    if (keeps_logits_) logits.push_back(outputs.detach());
+    if (keeps_logits_) logits.push_back(done.logits);
   }
   if (!logits.empty()) result.logits = at::cat(logits);
+}
+
+TrainStep::MicroBatchResult TrainStep::run_micro_batch(std::span<const int64_t> rows, double global_weight) {
+  at::Tensor outputs, loss_sum;
+  {
+    const ProfileScope scope("forward");
+    const ForwardPassPtr pass = make_pass(dataset_, rows, {.is_training = true, .seed = settings_.seed, .step = step_});
+    outputs = model_.forward(pass);
+    loss_sum = model_.task().loss_sum(outputs, dataset_, rows);
+  }
+  const ProfileScope scope("backward");
+  loss_sum.backward(at::full({}, 1.0 / global_weight, loss_sum.options()));
+  return {loss_sum.item<double>() / global_weight, keeps_logits_ ? outputs.detach() : at::Tensor()};
 }
 
 // Whether the step is applied all the same.

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "comm/communicator.h"
 #include "data/dataset.h"
 #include "data/sampler.h"
+#include "optim/flat_norm.h"
 #include "optim/optimizer.h"
 #include "train/model_bundle.h"
 #include "train/non_finite_step.h"
@@ -50,7 +52,17 @@ class TrainStep {
   void keep_logits(bool is_kept) { keeps_logits_ = is_kept; }
 
  private:
+  struct MicroBatchResult {
+    double loss = 0.0;  // its part of the mean over the global batch
+    at::Tensor logits;  // when they are kept
+  };
+
+  void choose_rows(int64_t step, StepResult& result);
   void accumulate(StepResult& result);
+  MicroBatchResult run_micro_batch(std::span<const int64_t> rows, double global_weight);
+  void finish_exchange(StepResult& result);
+  GradientNorm norm_of(const at::Tensor& gradients) const;
+  void update(const at::Tensor& gradients, double lr, double norm);
   std::vector<int32_t> word_rows_of(const GlobalBatch& batch) const;
   void note_word_rows_of_all_ranks(std::vector<int32_t> rows);
   at::Tensor sums() const;

@@ -11,6 +11,7 @@
 #include "optim/schedule.h"
 #include "train/evaluator.h"
 #include "train/final_scores.h"
+#include "train/profile_report.h"
 #include "train/step_dump.h"
 
 namespace bertft {
@@ -61,6 +62,8 @@ Trainer::Trainer(TrainingJob& job, const RunDir& run_dir, RunOwner* owner, const
       step_(*job.model, job.train, *job.sampler, *job.communicator, *job.optimizer, job.world, step_settings(job)) {
   progress_.restore(state_.step, state_.train_s, state_.loss_window);
   if (!requests_.trace_path.empty()) trace_.emplace(trace_path(requests_.trace_path, job.world), state_.step + 1);
+  if (requests_.has_profile && job.world.rank == 0) profile_.emplace(kProfileTracedSteps);
+  profile_from_step_ = state_.step + 1 + kProfileWarmUpSteps;
   results_.labels = job.settings.labels;
   results_.metric = keeper_.metric().name;
 }
@@ -73,6 +76,7 @@ RunOutcome Trainer::run() try {
     after_step(result);
     if (!close_step(boundary(result.batch))) return stopped();
   }
+  write_profile();
   if (!finish()) return stopped();
   return {.is_stopped = false, .stop_reason = "", .step = state_.step, .results = results_};
 } catch (const Error&) {
@@ -85,6 +89,7 @@ StepResult Trainer::run_step(int64_t step) {
   const double lr =
       peak * schedule_factor(job_.config.schedule, step, job_.resolved.warmup_steps, job_.resolved.total_steps, peak);
   step_.keep_logits(step == requests_.dump_step);
+  const ProfileRecording recording(profile_ && step >= profile_from_step_ ? &*profile_ : nullptr);
   return step_.run(step, lr, [this](const StepResult& before_update) {
     if (before_update.batch.step != requests_.dump_step || job_.world.rank != 0) return;
     write_step_dump(requests_.dump_path, *job_.model, before_update);
@@ -223,7 +228,15 @@ void Trainer::confirm_owner() {
   if (owner_ != nullptr) owner_->confirm();
 }
 
+void Trainer::write_profile() const {
+  if (!profile_) return;
+  write_file_atomically(run_dir_.profile_path(), profile_trace(*profile_));
+  log::info(profile_text(*profile_) + "\ntrace of " + std::to_string(kProfileTracedSteps) +
+            " steps, for chrome://tracing or Perfetto: " + run_dir_.profile_path());
+}
+
 RunOutcome Trainer::stopped() const {
+  write_profile();
   return {.is_stopped = true, .stop_reason = stop_reason_, .step = state_.step, .results = {}};
 }
 

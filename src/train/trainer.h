@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "core/profile.h"
 #include "core/timer.h"
 #include "train/build.h"
 #include "train/model_keeper.h"
@@ -27,6 +28,7 @@ struct TrainRequests {
   std::string trace_path;  // "" = none
   int64_t dump_step = 0;   // 0 = none
   std::string dump_path;
+  bool has_profile = false;  // on rank 0
 };
 
 // How run() came to its end.
@@ -64,6 +66,7 @@ class Trainer {
   void save_state();
   SignalRequests requests_of_all_ranks();
   void confirm_owner();
+  void write_profile() const;
   bool finish();
   RunOutcome stopped() const;
   double epoch_of(int64_t step) const;
@@ -80,6 +83,8 @@ class Trainer {
   TrainStep step_;
   SignalWatch signals_;
   std::optional<Trace> trace_;
+  std::optional<Profile> profile_;
+  int64_t profile_from_step_ = 0;
   std::string stop_reason_;
   RunResults results_;
 };
