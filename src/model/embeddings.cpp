@@ -81,6 +81,7 @@ Embeddings::Embeddings(const EncoderConfig& config, ParameterStore& store)
 }
 
 at::Tensor Embeddings::forward(const ForwardPassPtr& pass) const {
+  store_.settle_word_rows(pass->tokens.word);
   return EmbeddingsFunction::apply(store_.anchor(), this, pass);
 }
 

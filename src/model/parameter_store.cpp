@@ -18,6 +18,15 @@ ParameterStore::ParameterStore(Layout layout, at::Tensor weights, at::Tensor gra
         "buffers do not fit the layout");
 }
 
+const at::Tensor& ParameterStore::weights() const {
+  if (late_updates_.all) late_updates_.all();
+  return weights_;
+}
+
+void ParameterStore::settle_word_rows(std::span<const int32_t> rows) const {
+  if (late_updates_.rows) late_updates_.rows(rows);
+}
+
 Parameter ParameterStore::parameter(const std::string& name) const { return fused({name}); }
 
 Parameter ParameterStore::fused(const std::vector<std::string>& names) const {

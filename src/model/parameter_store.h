@@ -3,8 +3,12 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/layout.h"
@@ -36,13 +40,25 @@ class ParameterStore {
   Parameter fused(const std::vector<std::string>& names) const;
 
   const Layout& layout() const { return layout_; }
-  const at::Tensor& weights() const { return weights_; }
+  // All weights, up to date.
+  const at::Tensor& weights() const;
+  // The same buffer, whose word table may wait for what before_reading() names.
+  const at::Tensor& weights_in_training() const { return weights_; }
   const at::Tensor& gradients() const { return gradients_; }
   GradientLedger& ledger() { return ledger_; }
   // An input that makes autograd record a layer whose own input needs no gradient; its gradient is never computed.
   const at::Tensor& anchor() const { return anchor_; }
   // Rows of the word table whose gradient may be non-zero.
   ops::TouchedRows& touched_word_rows() { return touched_word_rows_; }
+
+  // An optimizer may leave updates of word rows for later: `rows` does those of some rows, `all` those of all.
+  struct LateUpdates {
+    std::function<void(std::span<const int32_t>)> rows;
+    std::function<void()> all;
+  };
+  void before_reading(LateUpdates late_updates) { late_updates_ = std::move(late_updates); }
+  // For whoever reads rows of the word table through its Parameter.
+  void settle_word_rows(std::span<const int32_t> rows) const;
 
   // Ends a step's accumulation: zero-fills what got no contribution and announces what is still held back. Returns the
   // names of the parameters that were filled.
@@ -57,6 +73,7 @@ class ParameterStore {
   GradientLedger ledger_;
   at::Tensor anchor_;  // [1]
   ops::TouchedRows touched_word_rows_;
+  LateUpdates late_updates_;
 };
 
 }  // namespace bertft

@@ -90,7 +90,7 @@ Adam::Adam(const at::Tensor& gradients, const Layout& layout, const OptimizerOpt
 
 std::vector<NamedState> Adam::state() { return {{"first_moment", first_moment_}, {"second_moment", second_moment_}}; }
 
-void Adam::update(const at::Tensor& weights, const at::Tensor& gradients, double learning_rate, double gradient_scale) {
+void Adam::update(const at::Tensor& weights, const at::Tensor& gradients, const StepValues& values) {
   const auto t = static_cast<double>(applied_steps());
   const auto [beta1, beta2] = options_.betas;
   const double correction1 = options_.bias_correction ? 1.0 - std::pow(beta1, t) : 1.0;
@@ -101,9 +101,9 @@ void Adam::update(const at::Tensor& weights, const at::Tensor& gradients, double
                                      options_.epsilon,
                                      1.0 - beta1,
                                      1.0 - beta2,
-                                     gradient_scale,
+                                     values.gradient_scale,
                                      group.weight_decay,
-                                     learning_rate * group.rate_scale / correction1,
+                                     values.learning_rate * group.rate_scale / correction1,
                                      std::sqrt(correction2)};
     if (!weights.is_cpu()) {
       update_with_aten(range(weights), range(gradients), range(first_moment_), range(second_moment_), c);

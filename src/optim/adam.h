@@ -17,8 +17,7 @@ class Adam final : public Optimizer {
   std::vector<NamedState> state() override;
 
  protected:
-  void update(const at::Tensor& weights, const at::Tensor& gradients, double learning_rate,
-              double gradient_scale) override;
+  void update(const at::Tensor& weights, const at::Tensor& gradients, const StepValues& values) override;
 
  private:
   OptimizerOptions options_;

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <span>
 
 namespace bertft {
 
@@ -25,6 +26,12 @@ struct AdamWConstants {
 // of threads.
 void adamw_update(float* w, const float* g, float* m, float* v, int64_t count, const AdamWConstants<float>& c);
 void adamw_update(double* w, const double* g, double* m, double* v, int64_t count, const AdamWConstants<double>& c);
+
+// The same for single rows (ascending, each once) of four tables of that width.
+void adamw_update_rows(float* w, const float* g, float* m, float* v, int64_t width, std::span<const int32_t> rows,
+                       const AdamWConstants<float>& c);
+void adamw_update_rows(double* w, const double* g, double* m, double* v, int64_t width, std::span<const int32_t> rows,
+                       const AdamWConstants<double>& c);
 
 // The same for tensors of equal shape on any device.
 void adamw_update_with_aten(at::Tensor w, const at::Tensor& g, at::Tensor m, at::Tensor v,

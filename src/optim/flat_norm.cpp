@@ -43,20 +43,35 @@ __attribute__((target_clones("avx512f", "avx2", "default"))) double block_f64(co
 double block_sum(const float* values, int64_t count) { return block_f32(values, count); }
 double block_sum(const double* values, int64_t count) { return block_f64(values, count); }
 
-template <typename T>
-GradientNorm norm_of(const T* flat, const Layout& layout) {
-  struct Block {
-    int64_t begin, size;
-    int entry;
-  };
+struct Block {
+  int64_t begin, size;
+  int entry;
+};
+
+// Blocks of rows that were not touched would add zeros, which changes no sum.
+std::vector<Block> blocks_of(const Layout& layout, const TableRows& touched) {
   std::vector<Block> blocks;
   for (size_t e = 0; e < layout.entries.size(); ++e) {
     const LayoutEntry& entry = layout.entries[e];
     if (!entry.spec.is_trainable) break;  // all behind it are frozen, too
+    const int index = static_cast<int>(e);
+    if (index == touched.entry) {
+      check(entry.spec.is_lookup_table, "rows are touched of lookup tables only");
+      for (const int32_t row : touched.rows) {
+        blocks.push_back({entry.offset + row * entry.norm_block, entry.norm_block, index});
+      }
+      continue;
+    }
     for (int64_t at = 0; at < entry.size; at += entry.norm_block) {
-      blocks.push_back({entry.offset + at, std::min(entry.norm_block, entry.size - at), static_cast<int>(e)});
+      blocks.push_back({entry.offset + at, std::min(entry.norm_block, entry.size - at), index});
     }
   }
+  return blocks;
+}
+
+template <typename T>
+GradientNorm norm_of(const T* flat, const Layout& layout, const TableRows& touched) {
+  const std::vector<Block> blocks = blocks_of(layout, touched);
   const auto count = static_cast<int64_t>(blocks.size());
   std::vector<double> sums(blocks.size());
 #pragma omp parallel for schedule(static)
@@ -76,12 +91,12 @@ GradientNorm norm_of(const T* flat, const Layout& layout) {
 
 }  // namespace
 
-GradientNorm gradient_norm(const at::Tensor& flat, const Layout& layout) {
+GradientNorm gradient_norm(const at::Tensor& flat, const Layout& layout, const TableRows& touched) {
   check(flat.numel() == layout.trainable_total && flat.is_contiguous(), "the flat buffer does not fit its layout");
-  if (!flat.is_cpu()) return gradient_norm(flat.cpu(), layout);
-  if (flat.scalar_type() == at::kFloat) return norm_of(flat.const_data_ptr<float>(), layout);
+  if (!flat.is_cpu()) return gradient_norm(flat.cpu(), layout, touched);
+  if (flat.scalar_type() == at::kFloat) return norm_of(flat.const_data_ptr<float>(), layout, touched);
   check(flat.scalar_type() == at::kDouble, "gradients are fp32 or fp64");
-  return norm_of(flat.const_data_ptr<double>(), layout);
+  return norm_of(flat.const_data_ptr<double>(), layout, touched);
 }
 
 double clip_factor(double norm, double max_norm) {

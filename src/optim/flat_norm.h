@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include "core/layout.h"
+#include "optim/table_rows.h"
 
 namespace bertft {
 
@@ -14,7 +15,8 @@ struct GradientNorm {
 
 // Squares are summed in double in the fixed blocks of the layout (LayoutEntry::norm_block), the blocks in order, so the
 // result depends neither on threads nor on the width of vectors. `flat` [layout.trainable_total], fp32 or fp64.
-GradientNorm gradient_norm(const at::Tensor& flat, const Layout& layout);
+// `touched`: rows of a lookup table outside which its gradient is zero; those need not be read.
+GradientNorm gradient_norm(const at::Tensor& flat, const Layout& layout, const TableRows& touched = {});
 
 // min(1, max_norm / (norm + 1e-6)), as torch.nn.utils.clip_grad_norm_; 1 when max_norm is 0 (no clipping).
 double clip_factor(double norm, double max_norm);

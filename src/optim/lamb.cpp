@@ -36,9 +36,9 @@ std::vector<LambParameter> Lamb::parameters_of_step(double learning_rate, double
   return parameters;
 }
 
-void Lamb::update(const at::Tensor& weights, const at::Tensor& gradients, double learning_rate, double gradient_scale) {
+void Lamb::update(const at::Tensor& weights, const at::Tensor& gradients, const StepValues& values) {
   const LambBuffers buffers = {weights, gradients, first_moment_, second_moment_};
-  const std::vector<LambParameter> parameters = parameters_of_step(learning_rate, gradient_scale);
+  const std::vector<LambParameter> parameters = parameters_of_step(values.learning_rate, values.gradient_scale);
   if (weights.is_cpu()) {
     lamb_update(buffers, blocks_, parameters);
   } else {

@@ -21,8 +21,7 @@ class Lamb final : public Optimizer {
   std::vector<NamedState> state() override;
 
  protected:
-  void update(const at::Tensor& weights, const at::Tensor& gradients, double learning_rate,
-              double gradient_scale) override;
+  void update(const at::Tensor& weights, const at::Tensor& gradients, const StepValues& values) override;
 
  private:
   std::vector<LambParameter> parameters_of_step(double learning_rate, double gradient_scale) const;

@@ -21,7 +21,7 @@ struct OptimizerOptions {
 struct ScheduleOptions {
   std::string type = "linear";
   double warmup_ratio = 0.1;  // of all steps; ignored when warmup_steps is given
-  AutoInt warmup_steps;
+  AutoInt warmup_steps = {};
   double power = 1.0;               // of polynomial
   double end_learning_rate = 1e-7;  // of polynomial
 };

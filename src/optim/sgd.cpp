@@ -79,12 +79,13 @@ std::vector<NamedState> Sgd::state() {
   return {{"momentum", buffer_}};
 }
 
-void Sgd::update(const at::Tensor& weights, const at::Tensor& gradients, double learning_rate, double gradient_scale) {
+void Sgd::update(const at::Tensor& weights, const at::Tensor& gradients, const StepValues& values) {
   for (const ParamGroup& group : groups_) {
     const auto range = [&](const at::Tensor& flat) {
       return flat.defined() ? flat.slice(0, group.begin, group.end) : flat;
     };
-    const SgdConstants<double> c = {gradient_scale, group.weight_decay, momentum_, learning_rate * group.rate_scale};
+    const SgdConstants<double> c = {values.gradient_scale, group.weight_decay, momentum_,
+                                    values.learning_rate * group.rate_scale};
     if (!weights.is_cpu()) {
       update_with_aten(range(weights), range(gradients), range(buffer_), c);
     } else if (weights.scalar_type() == at::kDouble) {

@@ -18,8 +18,7 @@ class Sgd final : public Optimizer {
   std::vector<NamedState> state() override;
 
  protected:
-  void update(const at::Tensor& weights, const at::Tensor& gradients, double learning_rate,
-              double gradient_scale) override;
+  void update(const at::Tensor& weights, const at::Tensor& gradients, const StepValues& values) override;
 
  private:
   double momentum_;

@@ -46,11 +46,22 @@ TrainStep::TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sample
       settings_(settings),
       fault_(GradientFault::wanted(model.store().layout(), world)),
       word_table_(find_word_table(model.store())) {
+  model_.store().before_reading({.rows =
+                                     [this](std::span<const int32_t> rows) {
+                                       optimizer_.settle_rows(model_.store().weights_in_training(), rows);
+                                     },
+                                 .all = [this] { optimizer_.settle(model_.store().weights_in_training()); }});
   model_.store().ledger().on_unit_ready([this](int unit) {
     if (fault_) fault_->strike(step_, unit, model_.store().gradients(), model_.store().touched_word_rows().rows);
     const ProfileScope scope("exchange of gradients");
     communicator_.mark_ready(unit);
   });
+}
+
+// The model's weights are whole, and it asks nobody any more.
+TrainStep::~TrainStep() {
+  optimizer_.settle(model_.store().weights_in_training());
+  model_.store().before_reading({});
 }
 
 StepResult TrainStep::run(int64_t step, double lr, const std::function<void(const StepResult&)>& before_update) {
@@ -110,15 +121,22 @@ void TrainStep::finish_exchange(StepResult& result) {
   result.loss = sum_over_ranks([this](const std::string& mine) { return communicator_.all_gather(mine); }, result.loss);
 }
 
+// Of the whole batch, on all ranks.
+TableRows TrainStep::touched_rows() const {
+  if (word_table_ < 0) return {};
+  return {.entry = word_table_, .rows = model_.store().touched_word_rows().rows};
+}
+
 GradientNorm TrainStep::norm_of(const at::Tensor& gradients) const {
   const auto bytes = static_cast<double>(gradients.nbytes());
   const ProfileScope scope("gradient norm", {.flops = 0.0, .bytes = bytes});
-  return gradient_norm(gradients, model_.store().layout());
+  return gradient_norm(gradients, model_.store().layout(), touched_rows());
 }
 
 void TrainStep::update(const at::Tensor& gradients, double lr, double norm) {
   const ProfileScope scope("update of weights");
-  optimizer_.step(model_.store().weights(), gradients, lr, clip_factor(norm, settings_.max_grad_norm));
+  optimizer_.step(model_.store().weights_in_training(), gradients, lr, clip_factor(norm, settings_.max_grad_norm),
+                  touched_rows());
 }
 
 // Rows of the word table that the batch uses on any rank, ascending, each once. Each rank has all texts, so nobody has

@@ -39,9 +39,12 @@ struct StepResult {
 
 class TrainStep {
  public:
-  // All references must outlive this object.
+  // All references must outlive this object. One TrainStep a model at a time.
   TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sampler, Communicator& communicator,
             Optimizer& optimizer, const World& world, const StepSettings& settings);
+  ~TrainStep();
+  TrainStep(const TrainStep&) = delete;
+  TrainStep& operator=(const TrainStep&) = delete;
 
   // Runs step `step` (from 1) with learning rate `lr`. `before_update` is called when the gradient is complete and not
   // yet clipped. What a gradient that is not finite leads to, `nan` says; the verdict is taken from the sum, so it is
@@ -61,6 +64,7 @@ class TrainStep {
   void accumulate(StepResult& result);
   MicroBatchResult run_micro_batch(std::span<const int64_t> rows, double global_weight);
   void finish_exchange(StepResult& result);
+  TableRows touched_rows() const;
   GradientNorm norm_of(const at::Tensor& gradients) const;
   void update(const at::Tensor& gradients, double lr, double norm);
   std::vector<int32_t> word_rows_of(const GlobalBatch& batch) const;
