@@ -62,7 +62,7 @@ def run_ours(args, folder):
 
 
 def run_peer(args, extra):
-    command = [args.python, args.peer, "--model", args.checkpoint, "--train", args.data, "--cols", args.columns,
+    command = [args.python, args.peer, "--model", args.peer_checkpoint or args.checkpoint, "--train", args.data, "--cols", args.columns,
                "--label", args.label, "--bs", str(args.batch), "--steps", str(args.steps), "--rows", str(args.rows),
                "--threads", str(args.threads), "--maxlen", str(args.max_length)] + extra
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -96,6 +96,10 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--max-length", type=int, default=128, dest="max_length")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--padded", action="store_true", help="also the peer's default, every text padded to --max-length")
+    parser.add_argument("--random-base", action="store_true", dest="random_base",
+                        help="BERT-base shape with random weights: --checkpoint is one that `init --size base` made")
+    parser.add_argument("--peer-checkpoint", dest="peer_checkpoint", help="the peer's tokenizer, when --random-base")
     parser.add_argument("--grouped", action="store_true", help="also the peer's best setting, grouped by length")
     parser.add_argument("--title", default="Training speed")
     parser.add_argument("--output")
@@ -103,6 +107,10 @@ def main():
     settings = [("Trainer, dynamic padding", ["--pad", "dynamic"])]
     if args.grouped:
         settings.append(("Trainer, dynamic, grouped by length", ["--pad", "dynamic", "--group"]))
+    if args.padded:
+        settings.append((f"Trainer, padded to {args.max_length}", ["--pad", "max"]))
+    if args.random_base:
+        settings = [(name, [*extra, "--random-base"]) for name, extra in settings]
     ours, peers = [], {name: [] for name, _ in settings}
     for _ in range(args.rounds):
         with tempfile.TemporaryDirectory() as folder:
