@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what a build needs and is missing: Debian packages, and LibTorch under .deps/ (CPU use; no CUDA libraries).
 #   scripts/setup.sh           what the executable needs (about 1.2 GB under .deps/)
-#   scripts/setup.sh --tests   also the reference packages that the tests compare with (.deps/venv, about 5.5 GB)
+#   scripts/setup.sh --tests   also the reference packages that the tests compare with (.deps/venv, about 5.5 GB), valgrind
 #   scripts/setup.sh --cuda    also the CUDA 13 compiler (.deps/cuda) and the whole LibTorch (that of .deps/venv)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,6 +20,7 @@ done
 packages=(g++ cmake ninja-build ccache git python3 python3-venv python3-pip unzip
           libyaml-cpp-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libcli11-dev libprotobuf-dev protobuf-compiler
           libopenmpi-dev openmpi-bin iproute2 catch2 clang-format)
+if $with_tests; then packages+=(valgrind); fi
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
