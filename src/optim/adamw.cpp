@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "optim/adamw_aten.h"
+
 namespace bertft {
 
 AdamW::AdamW(const at::Tensor& gradients, const Layout& layout, const OptimizerOptions& options)

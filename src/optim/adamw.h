@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "optim/adamw_update.h"
+#include "optim/kernels/adamw_update.h"
 #include "optim/late_decay.h"
 #include "optim/optimizer.h"
 #include "optim/param_groups.h"

@@ -1,28 +1,17 @@
-// The arithmetic of one LAMB step over the flat buffers, in two implementations that tests compare: a kernel of our own
-// for the CPU, and ATen operations for devices without one.
+// One LAMB step over the flat buffers, in two implementations that tests compare: kernels of our own for the CPU, and
+// ATen operations for devices without them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "core/layout.h"
+#include "optim/kernels/lamb_block.h"
 
 namespace bertft {
-
-// The constants of one step and one parameter, in the type of the arithmetic:
-//   g' = scale g;  m = m + (1 - beta1) (g' - m);  v = beta2 v + (1 - beta2) g'^2
-//   u = (m / correction) / (sqrt(v) / root_correction + epsilon) + decay w
-//   w = w - rate ratio u
-template <typename T>
-struct LambConstants {
-  T beta2, epsilon;
-  T share1, share2;  // 1 - beta1 and 1 - beta2, subtracted in double precision
-  T gradient_scale, decay;
-  T correction;       // of the first moment
-  T root_correction;  // sqrt of the second bias correction
-};
 
 // A piece of one parameter: partial sums of norms are made per block.
 struct LambBlock {

@@ -19,7 +19,8 @@ namespace {
 
 std::vector<Workload> all_workloads() {
   std::vector<Workload> all;
-  for (const auto& group : {tokenizer_workloads(), attention_workloads(), fused_op_workloads()}) {
+  for (const auto& group :
+       {tokenizer_workloads(), attention_workloads(), fused_op_workloads(), optimizer_workloads()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;

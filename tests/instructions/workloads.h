@@ -17,5 +17,6 @@ struct Workload {
 std::vector<Workload> tokenizer_workloads();
 std::vector<Workload> attention_workloads();
 std::vector<Workload> fused_op_workloads();
+std::vector<Workload> optimizer_workloads();
 
 }  // namespace bertft

@@ -8,7 +8,8 @@
 #include <cmath>
 
 #include "core/rng.h"
-#include "optim/adamw_update.h"
+#include "optim/adamw_aten.h"
+#include "optim/kernels/adamw_update.h"
 #include "tests/support/test.h"
 #include "tests/unit/optim/golden_rules.h"
 

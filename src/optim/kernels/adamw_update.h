@@ -1,8 +1,6 @@
-// The arithmetic of one AdamW update over a range of the flat buffers, in two implementations that tests compare: a
-// kernel of our own for the CPU, and ATen operations for devices without one.
+// The arithmetic of one AdamW update over a range of the flat buffers: a kernel of our own for the CPU. Tests compare
+// it with optim/adamw_aten.h.
 #pragma once
-
-#include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <span>
@@ -32,9 +30,5 @@ void adamw_update_rows(float* w, const float* g, float* m, float* v, int64_t wid
                        const AdamWConstants<float>& c);
 void adamw_update_rows(double* w, const double* g, double* m, double* v, int64_t width, std::span<const int32_t> rows,
                        const AdamWConstants<double>& c);
-
-// The same for tensors of equal shape on any device.
-void adamw_update_with_aten(at::Tensor w, const at::Tensor& g, at::Tensor m, at::Tensor v,
-                            const AdamWConstants<double>& c);
 
 }  // namespace bertft

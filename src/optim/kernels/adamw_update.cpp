@@ -1,7 +1,4 @@
-#include "optim/adamw_update.h"
-
-#include <ATen/ops/mul.h>
-#include <ATen/ops/sqrt.h>
+#include "optim/kernels/adamw_update.h"
 
 #include <algorithm>
 #include <cmath>
@@ -80,14 +77,6 @@ void adamw_update_rows(float* w, const float* g, float* m, float* v, int64_t wid
 void adamw_update_rows(double* w, const double* g, double* m, double* v, int64_t width, std::span<const int32_t> rows,
                        const AdamWConstants<double>& c) {
   update_rows(w, g, m, v, width, rows, c);
-}
-
-void adamw_update_with_aten(at::Tensor w, const at::Tensor& g, at::Tensor m, at::Tensor v,
-                            const AdamWConstants<double>& c) {
-  const at::Tensor gradient = at::mul(g, c.gradient_scale);
-  m.lerp_(gradient, c.share1);
-  v.mul_(c.beta2).addcmul_(gradient, gradient, c.share2);
-  w.mul_(c.keep).addcdiv_(m, at::sqrt(v).div_(c.root_correction).add_(c.epsilon), -c.step_size);
 }
 
 }  // namespace bertft
