@@ -30,8 +30,8 @@ class WordSink {
   }
   void isolated(char32_t code) {
     blank(code);
-    word_char(code);
-    blank(code);
+    char bytes[4];
+    if (wants_more_) wants_more_ = visitor_.word({bytes, encode_utf8(code, bytes)}, 1);
   }
   void ideograph(char32_t code) { isolated(code); }
   void blank(char32_t /*code*/) {

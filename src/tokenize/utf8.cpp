@@ -39,9 +39,16 @@ size_t skip_ascii(std::string_view text, size_t at) {
 
 }  // namespace
 
-DecodedChar decode_utf8(std::string_view text, size_t at) {
+DecodedChar decode_long_utf8(std::string_view text, size_t at) {
   const unsigned lead = byte_at(text, at);
-  if (lead < 0x80) return {static_cast<char32_t>(lead), 1, true};
+  // Most characters of East Asian texts: three bytes, with nothing special about the second.
+  if (lead >= 0xE1 && lead <= 0xEC && at + 2 < text.size()) {
+    const unsigned second = byte_at(text, at + 1);
+    const unsigned third = byte_at(text, at + 2);
+    if ((second & 0xC0) == 0x80 && (third & 0xC0) == 0x80) {
+      return {static_cast<char32_t>((lead & 0xF) << 12 | (second & 0x3F) << 6 | (third & 0x3F)), 3, true};
+    }
+  }
   const LeadByte rule = lead_byte(lead);
   if (rule.continuations == 0) return {kReplacementCharacter, 1, false};
   char32_t code = static_cast<char32_t>(lead & (0x3FU >> rule.continuations));
@@ -57,23 +64,8 @@ DecodedChar decode_utf8(std::string_view text, size_t at) {
 }
 
 void append_utf8(char32_t code, std::string* out) {
-  const auto put = [out](char32_t byte) { out->push_back(static_cast<char>(byte)); };
-  if (code < 0x80) {
-    put(code);
-    return;
-  }
-  if (code < 0x800) {
-    put(0xC0 | (code >> 6));
-  } else {
-    if (code < 0x10000) {
-      put(0xE0 | (code >> 12));
-    } else {
-      put(0xF0 | (code >> 18));
-      put(0x80 | ((code >> 12) & 0x3F));
-    }
-    put(0x80 | ((code >> 6) & 0x3F));
-  }
-  put(0x80 | (code & 0x3F));
+  char bytes[4];
+  out->append(bytes, encode_utf8(code, bytes));
 }
 
 bool is_valid_utf8(std::string_view text) {
