@@ -38,6 +38,21 @@ std::function<void()> adamw_work() {
   };
 }
 
+// AdamW for the rows of a table of words that a step has touched: single ones, and neighbours.
+std::function<void()> adamw_rows_work() {
+  const auto flat = std::make_shared<Flat>();
+  const auto rows = std::make_shared<std::vector<int32_t>>();
+  const auto count = static_cast<int32_t>(Flat::kElements / instructions::kWidth);
+  for (int32_t row = 0; row < count; ++row) {
+    if (row % 3 == 0 || row % 8 < 2) rows->push_back(row);
+  }
+  return [flat, rows] {
+    const AdamWConstants<float> constants = {0.999F, 1e-8F, 0.1F, 0.001F, 0.5F, 1e-4F, 0.03F, 0.9999F};
+    adamw_update_rows(flat->weights.data(), flat->gradients.data(), flat->first_moment.data(),
+                      flat->second_moment.data(), instructions::kWidth, *rows, constants);
+  };
+}
+
 std::function<void()> lamb_work() {
   const auto flat = std::make_shared<Flat>();
   return [flat] {
@@ -56,6 +71,7 @@ std::vector<Workload> optimizer_workloads() {
   return {
       {"optimizer_norm", [] { return norm_work(); }},
       {"optimizer_adamw", [] { return adamw_work(); }},
+      {"optimizer_adamw_rows", [] { return adamw_rows_work(); }},
       {"optimizer_lamb", [] { return lamb_work(); }},
   };
 }
