@@ -6,7 +6,7 @@
 #                    and the processes see NET as BERTFT_NETWORK (for comm.interface: ${BERTFT_NETWORK})
 # Processes are not bound to cores unless the options of mpirun say otherwise; as root it adds --allow-run-as-root.
 # SIGTERM and SIGINT become SIGUSR2, which mpirun hands to all processes: they save, and the job ends with exit code 7.
-# A second SIGINT ends the job at once. Exit code: that of mpirun; 2 when it cannot be started.
+# A second SIGINT ends the job at once. Exit code: that of mpirun; 2 when it cannot be started, 4 when another host is lost.
 set -euo pipefail
 
 say() { printf 'launch_mpi.sh: %s\n' "$*" >&2; }
@@ -42,8 +42,9 @@ if [ -n "$network" ]; then
   export BERTFT_NETWORK=$network
   options+=(--mca btl_tcp_if_include "$network" --mca oob_tcp_if_include "$network" -x BERTFT_NETWORK)
 fi
-# A node that is cut off is noticed, as by the communicator; else mpirun would wait for its daemon for a quarter of an hour.
-[[ $given == *oob_tcp_keepalive* ]] || options+=(--mca oob_tcp_keepalive_time 1 --mca oob_tcp_keepalive_intvl 1 --mca oob_tcp_keepalive_probes 6)
+# A node that is cut off: the ranks notice it within 10 s and say so in their logs. Only then may mpirun, since it kills
+# them; without these options it would not for a quarter of an hour.
+[[ $given == *oob_tcp_keepalive* ]] || options+=(--mca oob_tcp_keepalive_time 10 --mca oob_tcp_keepalive_intvl 2 --mca oob_tcp_keepalive_probes 5)
 [[ $given == *" --bind-to "* || $given == *" -bind-to "* ]] || options+=(--bind-to none)
 if [ "$(id -u)" = 0 ] && [[ $given != *allow-run-as-root* ]]; then options+=(--allow-run-as-root); fi
 
@@ -60,9 +61,19 @@ has_local_ranks() {
   return 1
 }
 
-# When a node is lost, Open MPI 4.1 now and then waits for its daemon for minutes after all processes have ended.
+# Whether another host does not acknowledge what mpirun has sent it, over and over again: then its keepalive has no effect
+# and Linux gives up after a quarter of an hour.
+has_silent_host() {
+  local sockets
+  sockets=$(find /proc/"$job"/fd -lname 'socket:*' -printf '%l ' 2>/dev/null | tr -dc '0-9 ')
+  cat /proc/"$job"/net/tcp /proc/"$job"/net/tcp6 2>/dev/null |
+    awk -v sockets="$sockets" 'BEGIN { split(sockets, list, " "); for (i in list) own[list[i]] }
+      $4 == "01" && $7 != "00000000" && $10 in own { found = 1 } END { exit !found }'
+}
+
+# mpirun cannot end while it waits for the daemon of a host that is lost.
 end_late_mpirun() {
-  local waited=0 has_seen=false
+  local waited=0 silent=0 has_seen=false reason=
   while sleep 2 >/dev/null 2>&1 && kill -0 "$job" 2>/dev/null; do
     if has_local_ranks; then
       has_seen=true
@@ -70,14 +81,25 @@ end_late_mpirun() {
     elif $has_seen; then
       waited=$((waited + 2))
     fi
-    ((waited >= 30)) || continue
-    say "all processes on this host have ended, but mpirun still waits for another host: ending it"
-    kill -TERM "$job" 2>/dev/null
-    sleep 5 >/dev/null 2>&1
+    if has_silent_host; then silent=$((silent + 2)); else silent=0; fi
+    if ((silent >= 8)); then
+      reason="a host does not answer mpirun any more"
+    elif ((waited >= 30)); then
+      reason="all processes on this host have ended, but mpirun still waits for another host"
+    else
+      continue
+    fi
+    say "$reason: ending it"
+    : >"$lost"
+    if has_local_ranks; then  # else mpirun is ending already, and a signal would only make it crash
+      kill -TERM "$job" 2>/dev/null
+      sleep 2 >/dev/null 2>&1
+    fi
     kill -KILL -- "-$job" 2>/dev/null
     return
   done
 }
+lost=$(mktemp -u "${TMPDIR:-/tmp}/launch_mpi_lost_XXXXXX")
 end_late_mpirun &
 watcher=$!
 
@@ -108,8 +130,12 @@ was_interrupted=true
 while $was_interrupted; do
   was_interrupted=false
   code=0
-  wait "$job" || code=$?
+  wait "$job" 2>/dev/null || code=$?
 done
 kill "$watcher" 2>/dev/null || true
+if [ -e "$lost" ]; then
+  rm -f "$lost"
+  code=4
+fi
 if [ "$code" = 7 ]; then say "the state is saved; the same command with --resume goes on"; fi
 exit "$code"

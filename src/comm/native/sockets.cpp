@@ -156,8 +156,8 @@ void watch_silence(const Fd& socket) {
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
   set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 2);
   set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 1);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 6);
-  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 7500);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 5);
+  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 6000);
 }
 
 void send_at_once(const Fd& socket) { set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1); }
