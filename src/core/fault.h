@@ -9,6 +9,7 @@
 
 namespace bertft {
 
+// Kinds: nan and inf spoil a gradient (train/non_finite_step), slow makes a rank late (train/slow_step).
 struct WantedFault {
   std::string kind;
   std::map<std::string, std::string> values;

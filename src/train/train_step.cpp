@@ -45,6 +45,7 @@ TrainStep::TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sample
       world_(world),
       settings_(settings),
       fault_(GradientFault::wanted(model.store().layout(), world)),
+      slow_(SlowStep::wanted(world)),
       word_table_(find_word_table(model.store())) {
   model_.store().before_reading({.rows =
                                      [this](std::span<const int32_t> rows) {
@@ -52,6 +53,7 @@ TrainStep::TrainStep(ModelBundle& model, const Dataset& dataset, Sampler& sample
                                      },
                                  .all = [this] { optimizer_.settle(model_.store().weights_in_training()); }});
   model_.store().ledger().on_unit_ready([this](int unit) {
+    if (slow_) slow_->before_unit(step_);
     if (fault_) fault_->strike(step_, unit, model_.store().gradients(), model_.store().touched_word_rows().rows);
     const ProfileScope scope("exchange of gradients");
     communicator_.mark_ready(unit);

@@ -15,6 +15,7 @@
 #include "optim/optimizer.h"
 #include "train/model_bundle.h"
 #include "train/non_finite_step.h"
+#include "train/slow_step.h"
 
 namespace bertft {
 
@@ -80,6 +81,7 @@ class TrainStep {
   const World& world_;
   StepSettings settings_;
   std::optional<GradientFault> fault_;
+  std::optional<SlowStep> slow_;
   int word_table_ = -1;  // its entry of the layout, when rows that no text uses have no gradient
   bool keeps_logits_ = false;
   int64_t step_ = 0;  // under way

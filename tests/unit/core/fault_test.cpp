@@ -20,6 +20,16 @@ TEST_CASE("A fault has a kind and values") {
   CHECK(fault.text("param") == "encoder.layer.0.attention.self.query.weight");
 }
 
+TEST_CASE("A rank that shall be late has keys of its own") {
+  const WantedFault fault = parse_fault("slow:rank=1,step=3,ms=8000");
+  CHECK(fault.kind == "slow");
+  CHECK(fault.number("ms") == 8000);
+  for (const char* text : {"slow:rank=1,step=3,index=5", "nan:rank=1,step=3,ms=8000"}) {
+    INFO(text);
+    CHECK_THAT(error_text<ConfigError>([&] { parse_fault(text); }), Contains("slow:rank=R,step=S,ms=T"));
+  }
+}
+
 TEST_CASE("A wish that is not understood is an error that shows the form") {
   for (const char* text : {"", "kill", "kill:rank=1", "nan:rank", "nan:rank=1,who=2"}) {
     INFO(text);
