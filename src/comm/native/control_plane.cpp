@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "comm/native/bytes.h"
-#include "comm/native/sockets.h"
+#include "comm/native/hang_up.h"
 #include "core/error.h"
 
 namespace bertft::native {
@@ -163,13 +163,12 @@ void ControlPlane::connection_ended(int rank, int error) {
     peer.outgoing.clear();
   }
   const bool is_silent = error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH;
-  const std::string what =
-      is_silent
-          ? fmt::format("does not answer any more ({}): check the machine, its cable and the switch",
-                        std::strerror(error))
-          : "is gone: its connection ended without a good-bye. Its own log, or the kernel's if it was killed, has the "
-            "reason";
-  tell([&](PeerWatch& watch) { watch.end_of_stream(rank, fmt::format("{} {}", topology_.name_of(rank), what)); });
+  const std::string name = topology_.name_of(rank);
+  const std::string cause =
+      is_silent ? fmt::format("{} does not answer any more ({}): check the machine, its cable and the switch", name,
+                              std::strerror(error))
+                : gone_cause(name);
+  tell([&](PeerWatch& watch) { watch.end_of_stream(rank, cause); });
 }
 
 void ControlPlane::abort(const std::string& cause) noexcept {

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "comm/native/hang_up.h"
 #include "comm/native/sockets.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -42,6 +43,10 @@ void Greeter::start(Call& call) {
   } else {
     const std::string& address = call.callee.addresses[call.next_address % call.callee.addresses.size()];
     call.socket = start_connect_tcp(address, call.callee.port, error);
+  }
+  // All ranks listened before any of them called.
+  if (!call.socket && !call.callee.local_name.empty() && is_refused(error)) {
+    cause_ = gone_cause(topology_.name_of(call.callee.link.peer));
   }
   if (!call.socket) return give_up(call, error);
   call.stage = Stage::kConnecting;
@@ -135,44 +140,92 @@ void Greeter::wait(Clock::time_point end) {
     next = std::min(next, visitor.until);
     polls.push_back({visitor.socket.get(), POLLIN, 0});
   }
+  for (const auto& [link, socket] : done_) {
+    if (link.channel == 0) polls.push_back({socket.get(), POLLRDHUP, 0});
+  }
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - Clock::now()).count() + 1;
   ::poll(polls.data(), polls.size(), static_cast<int>(std::max<int64_t>(left, 0)));
 }
 
-std::map<Link, Fd> Greeter::run(double timeout_s) {
-  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(timeout_s));
-  while (done_.size() < calls_.size() + expected_.size()) {
+std::map<Link, Fd> Greeter::run(double timeout_s, double warn_s) {
+  const auto in = [now = Clock::now()](double seconds) {
+    return now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  };
+  try {
+    connect_all(in(timeout_s), warn_s > 0.0 ? std::optional(in(warn_s)) : std::nullopt);
+  } catch (const std::exception& failure) {
+    tell_peers(cause_.empty() ? topology_.name_of(topology_.rank) + ": " + failure.what() : cause_);
+    throw;
+  }
+  return std::move(done_);
+}
+
+void Greeter::connect_all(Clock::time_point end, std::optional<Clock::time_point> warn_at) {
+  while (!is_done()) {
     if (Clock::now() >= end) throw CommError(missing());
-    for (Call& call : calls_) {
-      if (done_.contains(call.callee.link)) continue;
-      const bool is_late = Clock::now() >= call.until;
-      if (call.stage == Stage::kIdle) {
-        if (is_late) start(call);
-        continue;
-      }
-      pollfd one = {call.socket.get(), static_cast<short>(call.stage == Stage::kConnecting ? POLLOUT : POLLIN), 0};
-      if (::poll(&one, 1, 0) > 0) {
-        go_on(call);
-      } else if (is_late) {
-        give_up(call, "no answer");
-      }
+    if (warn_at && Clock::now() >= *warn_at) {
+      warn_at.reset();
+      const std::string text = "still connecting: " + missing();
+      is_lowest() ? log::warn_of_rank(text) : log::warn(text);
     }
+    look_at_calls();
     for (const Fd& listener : listeners_) {
       accept_all(listener);
     }
-    std::erase_if(visitors_, [&](Visitor& visitor) {
-      if (hear(visitor)) return true;
-      if (Clock::now() < visitor.until) return false;
-      turn_away(visitor, "it said nothing");
-      return true;
-    });
-    if (done_.size() < calls_.size() + expected_.size()) wait(end);
+    look_at_visitors();
+    require_peers();
+    if (!is_done()) wait(warn_at ? std::min(end, *warn_at) : end);
   }
   for (const Visitor& visitor : visitors_) {
     turn_away(visitor, "all ranks of this job are there");
   }
   visitors_.clear();
-  return std::move(done_);
+}
+
+void Greeter::look_at_calls() {
+  for (Call& call : calls_) {
+    if (done_.contains(call.callee.link)) continue;
+    const bool is_late = Clock::now() >= call.until;
+    if (call.stage == Stage::kIdle) {
+      if (is_late) start(call);
+      continue;
+    }
+    pollfd one = {call.socket.get(), static_cast<short>(call.stage == Stage::kConnecting ? POLLOUT : POLLIN), 0};
+    if (::poll(&one, 1, 0) > 0) {
+      go_on(call);
+    } else if (is_late) {
+      give_up(call, "no answer");
+    }
+  }
+}
+
+void Greeter::look_at_visitors() {
+  std::erase_if(visitors_, [&](Visitor& visitor) {
+    if (hear(visitor)) return true;
+    if (Clock::now() < visitor.until) return false;
+    turn_away(visitor, "it said nothing");
+    return true;
+  });
+}
+
+// Throws when a peer that was there has ended.
+void Greeter::require_peers() {
+  for (const auto& [link, socket] : done_) {
+    if (link.channel != 0 || !cause_.empty()) continue;
+    if (const auto cause = cause_of_end(socket, secret_.job, topology_.name_of(link.peer))) cause_ = *cause;
+  }
+  if (!cause_.empty()) throw CommError(cause_);
+}
+
+void Greeter::tell_peers(const std::string& cause) const {
+  for (const auto& [link, socket] : done_) {
+    if (link.channel == 0) send_abort(socket, secret_.job, cause);
+  }
+}
+
+// Of the ranks that are connected.
+bool Greeter::is_lowest() const {
+  return std::none_of(done_.begin(), done_.end(), [&](const auto& one) { return one.first.peer < topology_.rank; });
 }
 
 std::string Greeter::missing() const {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,10 @@ class Greeter {
   void call(Callee callee);
   void expect(Link link) { expected_.push_back(link); }
 
-  // Returns all connections. Throws CommError after `timeout_s`, naming whom it still waits for and what was tried.
-  std::map<Link, Fd> run(double timeout_s);
+  // Returns all connections. Throws CommError after `timeout_s`, naming whom it still waits for and what was tried, and
+  // with the cause as soon as a peer that was connected ends; tells those that are connected why. After `warn_s` (0:
+  // never) the lowest rank that is there warns.
+  std::map<Link, Fd> run(double timeout_s, double warn_s = 0.0);
   // Connections that were closed because they did not belong to the job.
   int64_t closed_strangers() const { return closed_strangers_; }
 
@@ -59,6 +62,13 @@ class Greeter {
   bool hear(Visitor& visitor);  // true when the visitor is dealt with
   void turn_away(const Visitor& visitor, const char* reason);
   void accept_all(const Fd& listener);
+  bool is_done() const { return done_.size() == calls_.size() + expected_.size(); }
+  void connect_all(Clock::time_point end, std::optional<Clock::time_point> warn_at);
+  void look_at_calls();
+  void look_at_visitors();
+  void require_peers();
+  void tell_peers(const std::string& cause) const;
+  bool is_lowest() const;
   void wait(Clock::time_point end);
   std::string missing() const;
 
@@ -69,6 +79,7 @@ class Greeter {
   std::vector<Visitor> visitors_;
   std::vector<Link> expected_;
   std::map<Link, Fd> done_;
+  std::string cause_;  // why the job cannot come together, as all ranks shall say it
   int64_t closed_strangers_ = 0;
 };
 

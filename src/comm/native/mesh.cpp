@@ -99,7 +99,9 @@ Place open_listeners(const Mesh& mesh, const MeshOptions& options, InterfaceChoi
 void refuse_faults(const Topology& topology, const std::vector<Place>& places) {
   for (size_t rank = 0; rank < places.size(); ++rank) {
     if (places[rank].fault.empty()) continue;
-    throw CommError(fmt::format("{}: {}", topology.name_of(static_cast<int>(rank)), places[rank].fault));
+    const std::string text = fmt::format("{}: {}", topology.name_of(static_cast<int>(rank)), places[rank].fault);
+    if (topology.rank == 0) throw SharedError(ExitCode::kComm, text);
+    throw ReportedElsewhere(ExitCode::kComm, text);
   }
 }
 
@@ -144,7 +146,7 @@ Mesh connect_mesh(Bootstrap& bootstrap, const std::string& node, const MeshOptio
   add_links(mesh, options, choice, places, greeter);
 
   mesh.control.resize(static_cast<size_t>(mesh.topology.size));
-  for (auto& [link, socket] : greeter.run(options.connect_timeout_s)) {
+  for (auto& [link, socket] : greeter.run(options.connect_timeout_s, options.connect_warn_s)) {
     if (is_tcp(socket)) send_at_once(socket);
     if (link.channel > 0) {
       mesh.data[link] = std::move(socket);

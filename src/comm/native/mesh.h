@@ -21,6 +21,7 @@ struct MeshOptions {
   // r.
   int port_base = 0;
   double connect_timeout_s = 30.0;  // until all connections stand
+  double connect_warn_s = 0.0;      // until it is said whom they wait for; 0: never
 };
 
 struct Mesh {
@@ -32,8 +33,9 @@ struct Mesh {
   std::string interfaces;  // what was chosen, for the start-up table; "" on one node
 };
 
-// Collective. `node` names this rank's machine: ranks with the same name share memory. Throws CommError on every rank
-// when one cannot listen or has no interface, and on those that wait in vain when a peer cannot be reached.
+// Collective. `node` names this rank's machine: ranks with the same name share memory. When one cannot listen
+// or has no interface, every rank throws alike: SharedError, with the code of CommError. Throws CommError on those that
+// wait in vain when a peer cannot be reached, and on all that are left when one ends meanwhile.
 Mesh connect_mesh(Bootstrap& bootstrap, const std::string& node, const MeshOptions& options);
 
 }  // namespace bertft::native

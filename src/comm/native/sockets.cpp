@@ -129,6 +129,8 @@ Fd connect_local(const std::string& name, std::string& error) {
   return {};
 }
 
+bool is_refused(const std::string& error) { return error == std::strerror(ECONNREFUSED); }
+
 Fd accept_from(const Fd& listener, std::string& from) {
   sockaddr_storage place = {};
   socklen_t bytes = sizeof place;

@@ -22,11 +22,13 @@ std::string connect_error(const Fd& socket);
 // Unix domain: the name lives in the abstract namespace and vanishes with the socket.
 Fd listen_local(const std::string& name);
 Fd connect_local(const std::string& name, std::string& error);
+// Whether `error` says that nobody has that name: whoever had it has closed it, or ended.
+bool is_refused(const std::string& error);
 
 // None when nobody waits. `from` is the other side's address, for messages.
 Fd accept_from(const Fd& listener, std::string& from);
 
-// Control connections: a machine that is silent for 7.5 s, or leaves something unacknowledged that long, is gone. Never
+// Control connections: a machine that is silent for 6 s, or leaves something unacknowledged that long, is gone. Never
 // for data: a stopped peer's full window would look the same.
 void watch_silence(const Fd& socket);
 void send_at_once(const Fd& socket);  // TCP_NODELAY
