@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "comm/connect_ranks.h"
 #include "comm/world.h"
 #include "commands/command.h"
 #include "commands/command_ranks.h"
@@ -17,6 +18,7 @@
 #include "core/files.h"
 #include "core/log.h"
 #include "core/text.h"
+#include "core/work_meter.h"
 #include "data/data_path.h"
 #include "train/build.h"
 #include "train/owner.h"
@@ -93,7 +95,7 @@ class TrainCommand final : public Command {
     return static_cast<int>(ExitCode::kDone);
   }
 
-  // The ranks of a node take turns where one of them makes what the others then find.
+  // From connect_ranks() on a rank that fails alone tells the others why before it ends, and all see a death at once.
   int run_job(RunConfig config, const std::optional<ResumePlace>& resume) {
     const RunDir run_dir(config.output.dir);
     std::optional<RunOwner> owner;
@@ -103,8 +105,37 @@ class TrainCommand final : public Command {
       saved = open_run(run_dir, resume, owner);
       if (saved) adopt_saved_run(saved->state, config);
       check_paths(config, run_dir);
+      require_transport_can_work(config.comm, world_);
     });
-    const ComputeSettings compute = prepare_compute(config.run, world_, ranks_->gather());
+    link_ = connect_ranks(config.comm, world_, ranks_->bootstrap());
+    try {
+      TrainState state = set_up(std::move(config), saved, job);
+      together([&] {
+        if (world_.rank == 0) start_run(*job, run_dir, state.step, owner);
+      });
+      together([&] { log::add_file(run_dir.log_path(world_.rank)); });
+      log::info(startup_table(*job));
+      const RunOutcome outcome = Trainer(*job, run_dir, owner ? &*owner : nullptr, requests_, std::move(state)).run();
+      job->communicator->close();
+      return finish(outcome, run_dir);
+    } catch (const SharedError&) {
+      if (job && job->communicator) {
+        job->communicator->close();
+      } else if (link_) {
+        link_->close();
+      }
+      throw;
+    } catch (const std::exception& failure) {
+      if (job && job->communicator) job->communicator->abort(failure.what());
+      if (link_) link_->abort(failure.what());
+      throw;
+    }
+  }
+
+  // The ranks of a node take turns where one of them makes what the others then find.
+  TrainState set_up(RunConfig config, const std::optional<SavedState>& saved, std::optional<TrainingJob>& job) {
+    const WorkPhase phase("reading data and checkpoint");
+    const ComputeSettings compute = prepare_compute(config.run, world_, gather());
     const auto build = [&] { job.emplace(build_training_job(config, world_, compute, verifies_data_)); };
     together([&] {
       if (world_.local_rank == 0) build();
@@ -117,31 +148,16 @@ class TrainCommand final : public Command {
       check_dump_step(job->resolved.total_steps);
       state = saved ? restore_run(*saved, *job) : initial_state(*job);
     });
-    together([&] { connect(*job, ranks_->bootstrap()); });
-    together([&] {
-      if (world_.rank == 0) start_run(*job, run_dir, state.step, owner);
-    });
-    together([&] { log::add_file(run_dir.log_path(world_.rank)); });
-    log::info(startup_table(*job));
-    return train(*job, run_dir, owner ? &*owner : nullptr, std::move(state));
+    connect(*job, ranks_->bootstrap(), link_);
+    return state;
   }
 
-  void together(const std::function<void()>& work) { ranks_->together(work); }
-
-  // A rank that fails alone tells the others why before it ends.
-  int train(TrainingJob& job, const RunDir& run_dir, RunOwner* owner, TrainState state) {
-    try {
-      const RunOutcome outcome = Trainer(job, run_dir, owner, requests_, std::move(state)).run();
-      job.communicator->close();
-      return finish(outcome, run_dir);
-    } catch (const SharedError&) {
-      job.communicator->close();
-      throw;
-    } catch (const std::exception& failure) {
-      job.communicator->abort(failure.what());
-      throw;
-    }
+  GatherTexts gather() {
+    if (!link_) return ranks_->gather();
+    return [this](const std::string& mine) { return link_->all_gather(mine); };
   }
+
+  void together(const std::function<void()>& work) { all_or_none(world_, gather(), work); }
 
   // Of a run that is complete: a saved state, if there is one, tells whether this would be another run.
   static void refuse_other_settings(const RunDir& run_dir, RunConfig& config) {
@@ -263,6 +279,7 @@ class TrainCommand final : public Command {
   bool verifies_data_ = false;
   TrainRequests requests_;
   std::optional<CommandRanks> ranks_;
+  std::shared_ptr<RankLink> link_;  // of several ranks, once they are connected
   World world_;
 };
 

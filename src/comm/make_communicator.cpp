@@ -1,19 +1,15 @@
 #include "comm/make_communicator.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
 #include <utility>
 
+#include "comm/connect_ranks.h"
 #include "comm/coordinator/fusion.h"
 #include "comm/fusion_area.h"
-#include "comm/launcher.h"
 #include "comm/local_communicator.h"
-#include "comm/mpi/mpi_transport.h"
-#include "comm/native/native_transport.h"
 #include "comm/nccl/nccl_start.h"
 #include "comm/negotiator.h"
 #include "comm/rank_communicator.h"
@@ -43,46 +39,18 @@ SparseRule sparse_rule_of(const CommOptions& options) {
 }
 
 // A number that only this job has.
-uint64_t job_number(Bootstrap& bootstrap) {
+uint64_t job_number(RankLink& link) {
   std::random_device device;
   const uint64_t mine = (static_cast<uint64_t>(device()) << 32) | device();
   std::string bytes(sizeof mine, '\0');
   std::memcpy(bytes.data(), &mine, sizeof mine);
   uint64_t first = 0;
-  std::memcpy(&first, bootstrap.all_gather(bytes).front().data(), sizeof first);
+  std::memcpy(&first, link.all_gather(bytes).front().data(), sizeof first);
   return first;
 }
 
 int64_t fusion_bytes(const CommOptions& options, const World& world) {
   return rounded_threshold(options.horovod.fusion_mb * kMiB, world.has_equal_nodes() ? world.local_size : 0);
-}
-
-// The compute thread may be in the middle of anything, so nothing is unwound and MPI is not called.
-void end_process(const std::string& cause) {
-  log::error_of_rank(cause);
-  ::_exit(static_cast<int>(ExitCode::kComm));
-}
-
-// Both transports take the same settings.
-template <typename TransportOptions>
-TransportOptions transport_options(const CommOptions& options, const std::shared_ptr<NonFiniteLog>& non_finite) {
-  TransportOptions result;
-  result.on_non_finite = [non_finite](const NonFinite& found) { non_finite->add(found); };
-  result.interface = options.interface;
-  result.port_base = static_cast<int>(options.port_base);
-  result.lanes = is_horovod(options) ? 1 : static_cast<int>(options.lanes.value_or(1));
-  result.is_hierarchical = is_horovod(options) ? options.horovod.hierarchical : options.hierarchical != "false";
-  return result;
-}
-
-std::unique_ptr<Transport> make_transport(const CommOptions& options, Bootstrap& bootstrap,
-                                          const std::shared_ptr<NonFiniteLog>& non_finite) {
-  if (options.transport == "mpi") {
-    auto mpi = transport_options<MpiOptions>(options, non_finite);
-    mpi.end_process = end_process;
-    return make_mpi_transport(bootstrap, mpi);
-  }
-  return make_native_transport(bootstrap, transport_options<NativeOptions>(options, non_finite));
 }
 
 std::string reduce_activity(const CommOptions& options) {
@@ -103,19 +71,21 @@ std::shared_ptr<TimelineObserver> make_timeline(const CommOptions& options, cons
 }
 
 // The words of this node, ready for use on all of its ranks.
-SharedMemory make_node_words(const Layout& layout, const World& world, Transport& transport) {
-  const SharedMemory words = transport.share_words(node_words_bytes(layout, world.local_size));
+SharedMemory make_node_words(const Layout& layout, RankLink& link) {
+  const World& world = link.world();
+  const RankWatch::Waiting here(link.watch());
+  const SharedMemory words = link.transport().share_words(node_words_bytes(layout, world.local_size));
   if (words && world.local_rank == 0) format_node_words(words, layout, world.local_size);
-  transport.barrier();
+  link.transport().barrier();
   return words;
 }
 
-std::unique_ptr<Negotiator> make_negotiator(const CommOptions& options, const Layout& layout, const World& world,
-                                            Bootstrap& bootstrap, Transport& transport, TimelineObserver* timeline) {
-  const NegotiatorPlace place{job_number(bootstrap), world};
+std::unique_ptr<Negotiator> make_negotiator(const CommOptions& options, const Layout& layout, RankLink& link,
+                                            TimelineObserver* timeline) {
+  const World& world = link.world();
+  const NegotiatorPlace place{job_number(link), world};
   if (!is_horovod(options)) {
-    return make_decentral_negotiator(place, layout, make_node_words(layout, world, transport),
-                                     options.negotiate == "static");
+    return make_decentral_negotiator(place, layout, make_node_words(layout, link), options.negotiate == "static");
   }
   return make_coordinator_negotiator(place, layout,
                                      {.cycle_s = options.horovod.cycle_ms * 1e-3,
@@ -130,11 +100,10 @@ std::unique_ptr<Negotiator> make_negotiator(const CommOptions& options, const La
 // Where sums need no waiting for other nodes and no core is free for a thread of their own, the compute thread makes
 // them (docs/communicator.md). A timeline shows when each sum begins and ends, so it needs
 // lanes.
-SumThread sum_thread(const CommOptions& options, const Transport& transport, Bootstrap& bootstrap,
-                     bool are_cores_filled) {
+SumThread sum_thread(const CommOptions& options, RankLink& link, bool are_cores_filled) {
   if (is_horovod(options)) return SumThread::kControl;
-  const std::vector<std::string> all = bootstrap.all_gather(are_cores_filled ? "filled" : "");
-  const bool is_inline = transport.has_inline_sums() && std::count(all.begin(), all.end(), "") == 0;
+  const std::vector<std::string> all = link.all_gather(are_cores_filled ? "filled" : "");
+  const bool is_inline = link.transport().has_inline_sums() && std::count(all.begin(), all.end(), "") == 0;
   return is_inline && options.timeline.empty() ? SumThread::kCompute : SumThread::kLane;
 }
 
@@ -160,12 +129,8 @@ int64_t gradient_elements(const CommOptions& options, const Layout& layout, cons
 
 std::unique_ptr<Communicator> make_communicator(const CommOptions& options, const Layout& layout, const World& world,
                                                 Bootstrap& bootstrap, const GradientBuffer& gradients,
-                                                bool are_cores_filled) {
-  if (options.transport == "mpi" && !is_launched()) {
-    throw ConfigError(
-        "comm.transport: mpi needs processes that mpirun or srun starts, and this one was started alone. Start it with "
-        "mpirun (-np 1 will do), or set comm.transport: auto");
-  }
+                                                bool are_cores_filled, std::shared_ptr<RankLink> link) {
+  require_transport_can_work(options, world);
   require_nccl_can_work(options, gradients);
   if (world.size == 1) {
     if (!options.timeline.empty()) {
@@ -173,24 +138,23 @@ std::unique_ptr<Communicator> make_communicator(const CommOptions& options, cons
     }
     return std::make_unique<LocalCommunicator>(layout, gradients.data());
   }
-  const auto non_finite = std::make_shared<NonFiniteLog>();
   const WireType wire = wire_of(resolved_wire(options, world));
-  std::unique_ptr<Transport> transport =
-      options.transport == "nccl"
-          ? start_nccl_transport(options, world, layout, wire != WireType::kFp32, bootstrap, non_finite)
-          : make_transport(options, bootstrap, non_finite);
-  const auto timeline = make_timeline(options, layout, world, transport->lanes());
+  if (options.transport == "nccl") {
+    const auto non_finite = std::make_shared<NonFiniteLog>();
+    link = std::make_shared<RankLink>(
+        world, start_nccl_transport(options, world, layout, wire != WireType::kFp32, bootstrap, non_finite),
+        watch_settings(options), non_finite);
+  } else if (link == nullptr) {
+    link = connect_ranks(options, world, bootstrap);
+  }
+  const auto timeline = make_timeline(options, layout, world, link->transport().lanes());
   RankCommunicatorSettings settings{.wire = wire,
-                                    .sums = sum_thread(options, *transport, bootstrap, are_cores_filled),
+                                    .sums = sum_thread(options, *link, are_cores_filled),
                                     .fuses_by_copy = is_horovod(options),
-                                    .sparse_rows = sparse_rule_of(options),
-                                    .stall = {options.stall_warn_s, options.stall_abort_s},
-                                    .end_process = end_process};
+                                    .sparse_rows = sparse_rule_of(options)};
   if (timeline) settings.observer = timeline;
-  std::unique_ptr<Negotiator> negotiator =
-      make_negotiator(options, layout, world, bootstrap, *transport, timeline.get());
-  return std::make_unique<RankCommunicator>(world, std::move(transport), std::move(negotiator), layout, gradients,
-                                            settings, non_finite);
+  std::unique_ptr<Negotiator> negotiator = make_negotiator(options, layout, *link, timeline.get());
+  return std::make_unique<RankCommunicator>(std::move(link), std::move(negotiator), layout, gradients, settings);
 }
 
 }  // namespace bertft

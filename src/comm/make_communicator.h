@@ -9,6 +9,7 @@
 #include "comm/communicator.h"
 #include "comm/gradient_buffer.h"
 #include "comm/options.h"
+#include "comm/rank_link.h"
 #include "comm/world.h"
 #include "core/layout.h"
 
@@ -25,9 +26,10 @@ int64_t gradient_elements(const CommOptions& options, const Layout& layout, cons
 
 // Collective. `are_cores_filled`: the compute threads of the ranks leave this machine no core to make sums on; counts
 // when it is so for all ranks. `layout` and `gradients`, whose units are summed in place, must outlive the
-// communicator. Throws CommError when the ranks cannot be joined.
+// communicator. `link`: what connect_ranks() gave with the same options; without it this function calls it. Throws as
+// connect_ranks() and require_transport_can_work().
 std::unique_ptr<Communicator> make_communicator(const CommOptions& options, const Layout& layout, const World& world,
                                                 Bootstrap& bootstrap, const GradientBuffer& gradients,
-                                                bool are_cores_filled);
+                                                bool are_cores_filled, std::shared_ptr<RankLink> link = nullptr);
 
 }  // namespace bertft

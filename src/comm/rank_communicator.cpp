@@ -14,9 +14,6 @@
 namespace bertft {
 namespace {
 
-// A rank that only follows another's failure ends later, so that the launcher's exit code is that of the failure.
-constexpr auto kFollow = std::chrono::milliseconds(300);
-
 std::string packed(const Agreement& agreement) {
   std::string bytes(sizeof agreement.flags + 2 * sizeof(double), '\0');
   std::memcpy(bytes.data(), &agreement.flags, sizeof agreement.flags);
@@ -36,50 +33,31 @@ Agreement unpacked(const std::string& bytes) {
 
 }  // namespace
 
-// While it lives the compute thread waits for other ranks: a place that all ranks come to in the same order.
-class RankCommunicator::Waiting {
- public:
-  explicit Waiting(RankCommunicator& of) : of_(of) {
-    const std::lock_guard lock(of_.mutex_);
-    of_.stall_.wait_begins(++of_.point_, of_.now_s());
-    of_.is_waiting_ = true;
-  }
-  ~Waiting() {
-    const std::lock_guard lock(of_.mutex_);
-    of_.stall_.wait_ends();
-    of_.is_waiting_ = false;
-  }
-  Waiting(const Waiting&) = delete;
-  Waiting& operator=(const Waiting&) = delete;
-
- private:
-  RankCommunicator& of_;
-};
-
-RankCommunicator::RankCommunicator(World world, std::unique_ptr<Transport> transport,
-                                   std::unique_ptr<Negotiator> negotiator, const Layout& layout,
-                                   const GradientBuffer& gradients, const RankCommunicatorSettings& settings,
-                                   std::shared_ptr<NonFiniteLog> non_finite)
-    : world_(std::move(world)),
-      transport_(std::move(transport)),
+RankCommunicator::RankCommunicator(std::shared_ptr<RankLink> link, std::unique_ptr<Negotiator> negotiator,
+                                   const Layout& layout, const GradientBuffer& gradients,
+                                   const RankCommunicatorSettings& settings)
+    : link_(std::move(link)),
+      world_(link_->world()),
+      transport_(&link_->transport()),
       negotiator_(std::move(negotiator)),
       layout_(layout),
       settings_(settings),
       fusion_(layout, gradients),
       rows_(layout, gradients, settings.sparse_rows),
-      non_finite_(std::move(non_finite)),
-      gradients_(gradients.data()),
-      stall_(world_, settings.stall) {
+      non_finite_(link_->non_finite()),
+      gradients_(gradients.data()) {
   check(settings_.sparse_rows == SparseRule::kNever || !settings_.fuses_by_copy,
         "rows of tables do not travel through the fusion area");
   non_finite_->set_origin([this](int64_t index) { return rows_.origin_of(fusion_.origin_of(index)); });
-  const void* results = transport_->attach(gradients, WireMap(layout));
-  sums_ = settings_.fuses_by_copy ? gradients.data() : results;
-  results_ = results;
+  {
+    const RankWatch::Waiting here(link_->watch());
+    results_ = transport_->attach(gradients, WireMap(layout));
+  }
+  sums_ = settings_.fuses_by_copy ? gradients.data() : results_;
   check(settings_.sums != SumThread::kCompute || transport_->has_inline_sums(), "sums in between within one node");
   const bool has_lanes = settings_.sums == SumThread::kLane;
   lane_queues_.resize(has_lanes ? static_cast<size_t>(transport_->lanes()) : 1);
-  watch_ = std::thread([this] { run_watch(); });
+  link_->watch().set_hooks({[this] { return position(); }, [this](const std::string& cause) { fail(cause); }});
   control_ = std::thread([this] { run_control(); });
   if (negotiator_->bell() != nullptr) bell_ = std::thread([this] { run_bell(); });
   if (!has_lanes) return;
@@ -102,6 +80,7 @@ void RankCommunicator::step_begin(int64_t step) {
   const std::lock_guard lock(mutex_);
   require_intact();
   check(units_left_ == 0, "step_begin() before the step before was finished");
+  link_->watch().step_begins(step);
   step_ = step;
   units_left_ = static_cast<int>(layout_.units.size());
   units_to_hand_out_ = units_left_;
@@ -129,7 +108,7 @@ void RankCommunicator::mark_ready(int unit) {
 
 void RankCommunicator::finish() {
   const Timer waited;
-  const Waiting here(*this);
+  const RankWatch::Waiting here(link_->watch());
   settings_.observer->wait_begins(now_s());
   if (settings_.sums == SumThread::kCompute) finish_inline();
   {
@@ -228,7 +207,7 @@ void RankCommunicator::fail(const std::string& cause) {
   if (failure_.empty()) failure_ = first.empty() ? cause : first;
   work_.notify_all();
   changed_.notify_all();
-  watch_changed_.notify_all();
+  link_->watch().failed(failure_);
   if (negotiator_->bell() != nullptr) ring_bell(negotiator_->bell());
 }
 
@@ -237,17 +216,17 @@ void RankCommunicator::require_intact() const {
 }
 
 void RankCommunicator::broadcast(void* data, size_t bytes, int root) {
-  const Waiting here(*this);
+  const RankWatch::Waiting here(link_->watch());
   transport_->broadcast(data, bytes, root);
 }
 
 std::vector<std::string> RankCommunicator::all_gather(const std::string& mine) {
-  const Waiting here(*this);
+  const RankWatch::Waiting here(link_->watch());
   return transport_->all_gather(mine);
 }
 
 void RankCommunicator::barrier() {
-  const Waiting here(*this);
+  const RankWatch::Waiting here(link_->watch());
   transport_->barrier();
 }
 
@@ -263,23 +242,17 @@ Agreement RankCommunicator::agree(const Agreement& mine) {
 }
 
 void RankCommunicator::abort(const std::string& cause) noexcept {
-  const bool is_following = !transport_->failure().empty();
-  transport_->abort(cause);
+  link_->abort(cause);
   try {
-    {
-      const std::lock_guard lock(mutex_);
-      is_own_failure_ = !is_following;
-    }
     fail(cause);
-    if (is_following) std::this_thread::sleep_for(kFollow);
   } catch (...) {  // the process ends anyway
   }
 }
 
 void RankCommunicator::close() {
   barrier();
-  const Waiting here(*this);
   {
+    const RankWatch::Waiting here(link_->watch());
     std::unique_lock lock(mutex_);
     negotiator_->request_shutdown();
     changed_.wait(lock, [this] { return negotiator_->is_shut_down() || !failure_.empty(); });
@@ -288,25 +261,29 @@ void RankCommunicator::close() {
   }
   transport_->send(world_.rank, "");  // wakes the control thread
   stop_threads();
-  transport_->close();
+  link_->close();
   settings_.observer->close();
   is_closed_ = true;
 }
 
 void RankCommunicator::stop_threads() {
+  link_->watch().set_hooks({});
   {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
   }
   work_.notify_all();
-  watch_changed_.notify_all();
   if (negotiator_->bell() != nullptr) ring_bell(negotiator_->bell());
-  if (watch_.joinable()) watch_.join();
   if (control_.joinable()) control_.join();
   if (bell_.joinable()) bell_.join();
   for (std::thread& lane : lanes_) {
     if (lane.joinable()) lane.join();
   }
+}
+
+std::string RankCommunicator::position() const {
+  const std::lock_guard lock(mutex_);
+  return fmt::format("{} units to be summed; {}", units_left_, negotiator_->position());
 }
 
 Counters RankCommunicator::counters() const {

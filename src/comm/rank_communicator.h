@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,9 +19,7 @@
 #include "comm/fusion_area.h"
 #include "comm/gradient_buffer.h"
 #include "comm/negotiator.h"
-#include "comm/stall_watch.h"
-#include "comm/transport.h"
-#include "comm/world.h"
+#include "comm/rank_link.h"
 #include "core/layout.h"
 #include "core/timer.h"
 
@@ -40,20 +37,15 @@ struct RankCommunicatorSettings {
   SumThread sums = SumThread::kLane;
   bool fuses_by_copy = false;                   // groups of several units travel through the fusion area
   SparseRule sparse_rows = SparseRule::kNever;  // not together with fuses_by_copy
-  StallSettings stall = {};
-  // Called with the cause, on a thread of its own, when a peer is lost and the compute thread has not taken notice for
-  // a while: it is busy, and the launcher is about to kill this process. Not expected to return.
-  std::function<void(const std::string& cause)> end_process = {};
   std::shared_ptr<CommObserver> observer = std::make_shared<CommObserver>();  // never null
 };
 
 class RankCommunicator final : public Communicator {
  public:
-  // Collective. `non_finite`: what the transport writes to. `layout` and `gradients` must outlive this object; behind
+  // Collective. `link`: opened, its transport not attached. `layout` and `gradients` must outlive this object; behind
   // layout.trainable_total elements `gradients` may hold a fusion area.
-  RankCommunicator(World world, std::unique_ptr<Transport> transport, std::unique_ptr<Negotiator> negotiator,
-                   const Layout& layout, const GradientBuffer& gradients, const RankCommunicatorSettings& settings,
-                   std::shared_ptr<NonFiniteLog> non_finite);
+  RankCommunicator(std::shared_ptr<RankLink> link, std::unique_ptr<Negotiator> negotiator, const Layout& layout,
+                   const GradientBuffer& gradients, const RankCommunicatorSettings& settings);
   // Without close() before: as abort().
   ~RankCommunicator() override;
 
@@ -104,16 +96,13 @@ class RankCommunicator final : public Communicator {
   void restore_rows();
   void fail(const std::string& cause);
   void require_intact() const;
-  class Waiting;
-  void run_watch();
-  void watch_peers(std::unique_lock<std::mutex>& lock);
-  void give_up(std::unique_lock<std::mutex>& lock);
   std::string position() const;
   void stop_threads();
   double now_s() const { return clock_.seconds(); }
 
-  const World world_;
-  std::unique_ptr<Transport> transport_;
+  const std::shared_ptr<RankLink> link_;
+  const World& world_;
+  Transport* const transport_;
   std::unique_ptr<Negotiator> negotiator_;  // under mutex_
   const Layout& layout_;
   const RankCommunicatorSettings settings_;
@@ -128,7 +117,6 @@ class RankCommunicator final : public Communicator {
   mutable std::mutex mutex_;
   std::condition_variable changed_;           // for the compute thread
   std::condition_variable work_;              // for the lanes
-  std::condition_variable watch_changed_;     // for the watch: something failed, or it shall end
   std::vector<std::deque<Sum>> lane_queues_;  // one where no lane has a thread
   int64_t step_ = -1;
   int units_left_ = 0;             // of this step: not summed
@@ -141,13 +129,8 @@ class RankCommunicator final : public Communicator {
   bool is_stopping_ = false;
   bool is_closed_ = false;
   std::string failure_;  // the first cause
-  bool is_own_failure_ = false;
-  int64_t point_ = 0;  // how often this rank began to wait for others
-  bool is_waiting_ = false;
-  StallWatch stall_;
   Counters counters_;
 
-  std::thread watch_;
   std::thread control_;
   std::thread bell_;
   std::vector<std::thread> lanes_;

@@ -94,8 +94,9 @@ std::string StallWatch::describe(int rank, double now_s) const {
                        name, now_s - std::max(peer.heard_s, wait_since_s_));
   }
   const RankStatus& status = *peer.status;
-  if (status.is_waiting) return fmt::format("{}, which waits at an earlier place, in step {}", name, status.step);
-  return fmt::format("{}, which is {} in step {} and has not got on for {:.0f} s", name, status.phase, status.step,
+  const std::string step = status.step < 0 ? "" : fmt::format(" in step {}", status.step);
+  if (status.is_waiting) return fmt::format("{}, which waits at an earlier place{}", name, step);
+  return fmt::format("{}, which is {}{} and has not got on for {:.0f} s", name, status.phase, step,
                      now_s - std::max(peer.moved_s, wait_since_s_));
 }
 

@@ -17,7 +17,7 @@ namespace bertft {
 struct RankStatus {
   int64_t point = 0;  // the last one that it has come to
   bool is_waiting = false;
-  int64_t step = 0;
+  int64_t step = 0;     // below 0: before the first one
   uint64_t pieces = 0;  // of work done, core/work_meter.h
   std::string phase;    // what it does unless it waits
 };

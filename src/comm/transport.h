@@ -78,6 +78,10 @@ class Transport {
   virtual int nodes() const = 0;
   virtual std::string description() const = 0;  // for the start-up table
 
+  // Collective, once, before all other collectives, unless the function that made the transport has called it: prepares
+  // them. From here on the transport tells and takes announcements, failures and waits, so it can be watched.
+  virtual void open() {}
+
   // Collective, once, before the first job: `buffer` is what all_reduce() sums; it outlives the transport. Returns
   // where the sums stand afterwards: buffer.data(), or the result that the ranks of a node share (to be read; between
   // two steps the first of them may write it, before a node_barrier()). Throws CommError when the ranks' buffers differ

@@ -195,12 +195,14 @@ TrainingJob build_training_job(RunConfig config, const World& world, const Compu
   return job;
 }
 
-void connect(TrainingJob& job, Bootstrap& bootstrap) {
-  const GatherTexts gather = [&](const std::string& mine) { return bootstrap.all_gather(mine); };
+void connect(TrainingJob& job, Bootstrap& bootstrap, std::shared_ptr<RankLink> link) {
+  const GatherTexts gather = [&](const std::string& mine) {
+    return link != nullptr ? link->all_gather(mine) : bootstrap.all_gather(mine);
+  };
   require_equal_facts(job.world, gather, facts_of(job));
-  job.communicator =
-      make_communicator(job.config.comm, job.model->store().layout(), job.world, bootstrap,
-                        job.model->gradient_memory(), job.resolved.threads * job.world.local_size >= usable_cores());
+  job.communicator = make_communicator(job.config.comm, job.model->store().layout(), job.world, bootstrap,
+                                       job.model->gradient_memory(),
+                                       job.resolved.threads * job.world.local_size >= usable_cores(), std::move(link));
 }
 
 }  // namespace bertft

@@ -13,6 +13,7 @@
 
 #include "comm/bootstrap.h"
 #include "comm/communicator.h"
+#include "comm/rank_link.h"
 #include "comm/world.h"
 #include "config/run_config.h"
 #include "data/dataset.h"
@@ -98,8 +99,8 @@ Facts configuration_facts(RunConfig& config);
 TrainingJob build_training_job(RunConfig config, const World& world, const ComputeSettings& compute,
                                bool is_verified = false);
 
-// Collective: makes sure that all ranks have the same data, checkpoint and parameters, and opens the communicator.
-// Throws CommError.
-void connect(TrainingJob& job, Bootstrap& bootstrap);
+// Collective: makes sure that all ranks have the same data, checkpoint and parameters, and makes the communicator.
+// `link`: of connect_ranks(). Throws SharedError when the ranks differ, else as make_communicator().
+void connect(TrainingJob& job, Bootstrap& bootstrap, std::shared_ptr<RankLink> link);
 
 }  // namespace bertft

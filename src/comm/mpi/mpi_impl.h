@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@ class MpiTransport final : public Transport {
   int nodes() const override { return topology_.nodes(); }
   std::string description() const override;
 
+  void open() override;
   const void* attach(const GradientBuffer& buffer, WireMap map) override;
   int lanes() const override { return options_.lanes; }
   uint32_t all_reduce(int lane, const ReduceJob& job) override;
@@ -82,6 +84,7 @@ class MpiTransport final : public Transport {
   size_t element_bytes_ = 0;
   int64_t elements_ = 0;
   std::vector<std::unique_ptr<MpiLane>> lanes_;
+  std::atomic<bool> is_open_{false};
   bool is_closed_ = false;
 };
 

@@ -23,12 +23,19 @@ MpiTransport::MpiTransport(native::Mesh mesh, MpiOptions options)
       control_(std::make_unique<native::ControlPlane>(topology_, mesh.secret.job, std::move(mesh.control), failure_)),
       collective_wait_(topology_, gate_, collective_record_, options_.wait_limit_s) {
   if (options_.end_process) guard_.emplace(failure_, options_.end_process);
+}
+
+// MPI makes communicators in calls that nothing ends when a peer is lost: then whoever watches the transport ends the
+// process.
+void MpiTransport::open() {
+  check(!is_open_, "open() twice");
   require(MPI_Comm_split(MPI_COMM_WORLD, 0, place_of(topology_.rank), &collectives_), "MPI_Comm_split");
   require(MPI_Comm_set_errhandler(collectives_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   for (int lane = 0; lane < options_.lanes; ++lane) {
     lanes_.push_back(std::make_unique<MpiLane>(
         MpiLane::Setup{topology_, gate_, lane, is_summing_in_nodes_first(), options_.wait_limit_s}));
   }
+  is_open_.store(true, std::memory_order_release);
 }
 
 // After a failure operations of MPI are left open, and the library may still write where they point until the process
@@ -136,6 +143,7 @@ TransportCounters MpiTransport::counters() const {
 
 std::vector<TransportWait> MpiTransport::waits() const {
   std::vector<TransportWait> result;
+  if (!is_open_.load(std::memory_order_acquire)) return result;
   for (const auto& lane : lanes_) {
     if (auto wait = lane->record().get()) result.push_back(std::move(*wait));
   }
@@ -145,7 +153,7 @@ std::vector<TransportWait> MpiTransport::waits() const {
 
 }  // namespace mpi
 
-std::unique_ptr<Transport> make_mpi_transport(Bootstrap& bootstrap, const MpiOptions& options) {
+void require_mpi_can_work() {
   int is_started = 0;
   mpi::require(MPI_Initialized(&is_started), "MPI_Initialized");
   if (is_started == 0) {
@@ -156,13 +164,24 @@ std::unique_ptr<Transport> make_mpi_transport(Bootstrap& bootstrap, const MpiOpt
   mpi::require(MPI_Query_thread(&provided), "MPI_Query_thread");
   mpi::require_thread_level(provided, MPI_THREAD_MULTIPLE, "comm.transport: mpi",
                             "Use a build of MPI that allows it, or comm.transport: native, which does without");
+}
+
+std::unique_ptr<Transport> connect_mpi_transport(Bootstrap& bootstrap, const MpiOptions& options) {
+  require_mpi_can_work();
   native::MeshOptions mesh_options;
   mesh_options.lanes = 0;
   mesh_options.interface = options.interface;
   mesh_options.port_base = options.port_base;
   mesh_options.connect_timeout_s = options.connect_timeout_s;
+  mesh_options.connect_warn_s = options.connect_warn_s;
   const std::string node = options.node.empty() ? node_name() : options.node;
   return std::make_unique<mpi::MpiTransport>(native::connect_mesh(bootstrap, node, mesh_options), options);
+}
+
+std::unique_ptr<Transport> make_mpi_transport(Bootstrap& bootstrap, const MpiOptions& options) {
+  std::unique_ptr<Transport> transport = connect_mpi_transport(bootstrap, options);
+  transport->open();
+  return transport;
 }
 
 }  // namespace bertft

@@ -20,6 +20,7 @@ struct MpiOptions {
   std::string interface;
   int port_base = 0;
   double connect_timeout_s = 30.0;
+  double connect_warn_s = 0.0;
   double wait_limit_s = 0.0;
   std::function<void(const NonFinite&)> on_non_finite;
   // Called with the cause, and not expected to return, when what lies under MPI ends this process because a peer is
@@ -27,8 +28,13 @@ struct MpiOptions {
   std::function<void(const std::string& cause)> end_process = {};
 };
 
-// Collective. REQUIRES that `bootstrap` is MPI's. Throws CommError when the ranks cannot be connected or MPI allows no
-// calls from several threads, ConfigError in a build without MPI.
+// Throws CommError when MPI is not started or allows no calls from several threads, ConfigError in a build without MPI.
+void require_mpi_can_work();
+
+// Collective. REQUIRES that `bootstrap` is MPI's. Throws as require_mpi_can_work() and native::connect_mesh(). The
+// transport is connected, but open() is still to be called.
+std::unique_ptr<Transport> connect_mpi_transport(Bootstrap& bootstrap, const MpiOptions& options);
+// The same, opened.
 std::unique_ptr<Transport> make_mpi_transport(Bootstrap& bootstrap, const MpiOptions& options);
 
 }  // namespace bertft

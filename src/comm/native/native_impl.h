@@ -33,6 +33,7 @@ class NativeTransport final : public Transport {
   int nodes() const override { return topology_.nodes(); }
   std::string description() const override;
 
+  void open() override;
   const void* attach(const GradientBuffer& buffer, WireMap map) override;
   int lanes() const override { return options_.lanes; }
   uint32_t all_reduce(int lane, const ReduceJob& job) override;

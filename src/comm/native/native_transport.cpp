@@ -31,6 +31,14 @@ NativeTransport::NativeTransport(Mesh mesh, NativeOptions options)
       interfaces_(std::move(mesh.interfaces)),
       sockets_(std::move(mesh.data)),
       control_(std::make_unique<ControlPlane>(topology_, job_, std::move(mesh.control), failure_)) {
+  for (int i = 0; i < options_.lanes; ++i) {
+    lanes_.push_back(std::make_unique<Lane>());
+    lanes_.back()->index = i;
+  }
+}
+
+void NativeTransport::open() {
+  check(node_collectives_ == nullptr, "open() twice");
   const int channels = options_.lanes + 1;
   if (topology_.local_size() > 1) {
     memory_ = NodeMemory(topology_, channels, job_, *control_);
@@ -47,11 +55,9 @@ NativeTransport::NativeTransport(Mesh mesh, NativeOptions options)
         LeaderLinks::Context{topology_, job_, failure_, collective_record_, collective_meter_, options_.wait_limit_s},
         std::move(leaders));
   }
-  for (int i = 0; i < options_.lanes; ++i) {
-    auto lane = std::make_unique<Lane>();
-    lane->index = i;
-    if (topology_.local_size() > 1) lane->channel = std::make_unique<NodeChannel>(context, i, i, lane->record);
-    lanes_.push_back(std::move(lane));
+  if (topology_.local_size() == 1) return;
+  for (auto& lane : lanes_) {
+    lane->channel = std::make_unique<NodeChannel>(context, lane->index, lane->index, lane->record);
   }
 }
 
@@ -177,15 +183,22 @@ std::string node_name() {
   return fmt::format("{} [{}.{}]", host.data(), boot.substr(0, 8), network.st_ino);
 }
 
-std::unique_ptr<Transport> make_native_transport(Bootstrap& bootstrap, const NativeOptions& options) {
+std::unique_ptr<Transport> connect_native_transport(Bootstrap& bootstrap, const NativeOptions& options) {
   native::MeshOptions mesh_options;
   mesh_options.lanes = options.lanes;
   mesh_options.is_hierarchical = options.is_hierarchical;
   mesh_options.interface = options.interface;
   mesh_options.port_base = options.port_base;
   mesh_options.connect_timeout_s = options.connect_timeout_s;
+  mesh_options.connect_warn_s = options.connect_warn_s;
   const std::string node = options.node.empty() ? node_name() : options.node;
   return std::make_unique<native::NativeTransport>(native::connect_mesh(bootstrap, node, mesh_options), options);
+}
+
+std::unique_ptr<Transport> make_native_transport(Bootstrap& bootstrap, const NativeOptions& options) {
+  std::unique_ptr<Transport> transport = connect_native_transport(bootstrap, options);
+  transport->open();
+  return transport;
 }
 
 }  // namespace bertft

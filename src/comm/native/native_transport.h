@@ -20,13 +20,16 @@ struct NativeOptions {
   std::string interface;        // names, addresses or networks (10.1.0.0/16), comma-separated; "" = any that fits
   int port_base = 0;  // 0 = free ports; else local rank r listens on port_base + r (lanes + 2) and the next ones
   double connect_timeout_s = 30.0;
+  double connect_warn_s = 0.0;  // until it is said whom a rank waits for while it connects; 0: never
   double wait_limit_s =
       0.0;  // a wait that takes longer ends with an error; 0 = none (whoever watches for stalls aborts)
   // Called on a lane's thread for each value that is no number, before it is summed. Must not call the transport.
   std::function<void(const NonFinite&)> on_non_finite;
 };
 
-// Collective. Throws CommError when the ranks cannot be connected.
+// Collective. Throws as native::connect_mesh(). The transport is connected, but open() is still to be called.
+std::unique_ptr<Transport> connect_native_transport(Bootstrap& bootstrap, const NativeOptions& options);
+// The same, opened.
 std::unique_ptr<Transport> make_native_transport(Bootstrap& bootstrap, const NativeOptions& options);
 
 // The name of this machine that ranks agree on exactly when they share memory: host name, boot and network namespace.

@@ -58,8 +58,9 @@ std::vector<std::string> run_communicators(const CommunicatorCase& setup, const 
     options.on_non_finite = [non_finite](const NonFinite& found) { non_finite->add(found); };
     std::unique_ptr<Transport> transport = make_native_transport(bootstrap, options);
     std::unique_ptr<Negotiator> negotiator = negotiator_of(setup, world, layout, *transport);
-    RankCommunicator communicator(world, std::move(transport), std::move(negotiator), layout, gradients,
-                                  {.sums = setup.sums, .fuses_by_copy = is_horovod}, non_finite);
+    RankCommunicator communicator(std::make_shared<RankLink>(world, std::move(transport), WatchSettings{}, non_finite),
+                                  std::move(negotiator), layout, gradients,
+                                  {.sums = setup.sums, .fuses_by_copy = is_horovod});
     CommunicatorView view{communicator, gradients};
     try {
       body(view);

@@ -70,9 +70,9 @@ std::vector<std::string> run_job(const Job& job, const std::function<void(Rank&)
     transport->barrier();
     const SumThread sums =
         world.nodes == 1 && !job.is_static && job.lanes == 1 ? SumThread::kCompute : SumThread::kLane;
-    RankCommunicator communicator(world, std::move(transport),
+    RankCommunicator communicator(std::make_shared<RankLink>(world, std::move(transport), WatchSettings{}, non_finite),
                                   make_decentral_negotiator({1, world}, layout, words, job.is_static), layout,
-                                  gradients, {.wire = job.wire, .sums = sums, .sparse_rows = job.rule}, non_finite);
+                                  gradients, {.wire = job.wire, .sums = sums, .sparse_rows = job.rule});
     try {
       Rank rank{communicator, watched, gradients, bootstrap.rank()};
       body(rank);

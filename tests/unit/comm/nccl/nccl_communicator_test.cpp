@@ -58,9 +58,10 @@ std::vector<std::vector<float>> run_case(const Case& world, test::FakeCluster& c
     RankCommunicatorSettings settings;
     settings.wire = world.wire;
     const World ranks = make_world(rank, world.nodes, world.nodes);
-    RankCommunicator communicator(ranks, make_nccl_transport(bootstrap, functions, options),
+    RankCommunicator communicator(std::make_shared<RankLink>(ranks, make_nccl_transport(bootstrap, functions, options),
+                                                             WatchSettings{}, std::make_shared<NonFiniteLog>()),
                                   make_decentral_negotiator({1, ranks}, layout, {}, world.is_static), layout, gradients,
-                                  settings, std::make_shared<NonFiniteLog>());
+                                  settings);
     try {
       train(communicator, world, layout, static_cast<float*>(gradients.data()));
       const auto* sums = static_cast<const float*>(communicator.sums());
