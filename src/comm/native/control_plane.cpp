@@ -187,7 +187,8 @@ void ControlPlane::say_bye() {
   tell([](PeerWatch& watch) { watch.finish(); });
   {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return watch_.may_close() || failure_.is_set(); });
+    // The rules know of a failure a moment before failure_ does.
+    changed_.wait(lock, [&] { return failure_.is_set() || (watch_.may_close() && !watch_.failed()); });
   }
   failure_.throw_if_set();
   wait_for_flush(kByeFlush);

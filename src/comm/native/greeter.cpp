@@ -16,10 +16,11 @@
 namespace bertft::native {
 namespace {
 
-constexpr auto kAttempt = std::chrono::seconds(3);      // until an address is connected
-constexpr auto kAnswerTime = std::chrono::seconds(10);  // and until the other side has answered
-constexpr auto kPause = std::chrono::milliseconds(50);  // before an address is tried again
-constexpr auto kPatience = std::chrono::seconds(5);     // with a visitor who says nothing
+constexpr auto kAttempt = std::chrono::seconds(3);          // until an address is connected
+constexpr auto kAnswerTime = std::chrono::seconds(10);      // and until the other side has answered
+constexpr auto kPause = std::chrono::milliseconds(50);      // before an address is tried again
+constexpr auto kPatience = std::chrono::seconds(5);         // with a visitor who says nothing
+constexpr auto kFarewell = std::chrono::milliseconds(400);  // to reach those who are to be told why the job ends
 constexpr size_t kMostVisitors = 4096;
 
 // Small enough for the buffer of a fresh connection.
@@ -46,7 +47,7 @@ void Greeter::start(Call& call) {
   }
   // All ranks listened before any of them called.
   if (!call.socket && !call.callee.local_name.empty() && is_refused(error)) {
-    cause_ = gone_cause(topology_.name_of(call.callee.link.peer));
+    job_fails(gone_cause(topology_.name_of(call.callee.link.peer)));
   }
   if (!call.socket) return give_up(call, error);
   call.stage = Stage::kConnecting;
@@ -141,7 +142,7 @@ void Greeter::wait(Clock::time_point end) {
     polls.push_back({visitor.socket.get(), POLLIN, 0});
   }
   for (const auto& [link, socket] : done_) {
-    if (link.channel == 0) polls.push_back({socket.get(), POLLRDHUP, 0});
+    if (link.channel == 0 && cause_.empty()) polls.push_back({socket.get(), POLLRDHUP, 0});
   }
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next - Clock::now()).count() + 1;
   ::poll(polls.data(), polls.size(), static_cast<int>(std::max<int64_t>(left, 0)));
@@ -162,7 +163,7 @@ std::map<Link, Fd> Greeter::run(double timeout_s, double warn_s) {
 
 void Greeter::connect_all(Clock::time_point end, std::optional<Clock::time_point> warn_at) {
   while (!is_done()) {
-    if (Clock::now() >= end) throw CommError(missing());
+    if (Clock::now() >= end) throw CommError(cause_.empty() ? missing() : cause_);
     if (warn_at && Clock::now() >= *warn_at) {
       warn_at.reset();
       const std::string text = "still connecting: " + missing();
@@ -173,9 +174,11 @@ void Greeter::connect_all(Clock::time_point end, std::optional<Clock::time_point
       accept_all(listener);
     }
     look_at_visitors();
-    require_peers();
+    look_at_peers();
+    if (!cause_.empty()) end = std::min(end, cause_since_ + kFarewell);
     if (!is_done()) wait(warn_at ? std::min(end, *warn_at) : end);
   }
+  if (!cause_.empty()) throw CommError(cause_);
   for (const Visitor& visitor : visitors_) {
     turn_away(visitor, "all ranks of this job are there");
   }
@@ -208,13 +211,19 @@ void Greeter::look_at_visitors() {
   });
 }
 
-// Throws when a peer that was there has ended.
-void Greeter::require_peers() {
+// Whether one that was there has ended.
+void Greeter::look_at_peers() {
   for (const auto& [link, socket] : done_) {
     if (link.channel != 0 || !cause_.empty()) continue;
-    if (const auto cause = cause_of_end(socket, secret_.job, topology_.name_of(link.peer))) cause_ = *cause;
+    if (const auto cause = cause_of_end(socket, secret_.job, topology_.name_of(link.peer))) job_fails(*cause);
   }
-  if (!cause_.empty()) throw CommError(cause_);
+}
+
+// The first cause stands.
+void Greeter::job_fails(const std::string& cause) {
+  if (!cause_.empty()) return;
+  cause_ = cause;
+  cause_since_ = Clock::now();
 }
 
 void Greeter::tell_peers(const std::string& cause) const {

@@ -31,7 +31,7 @@ class Greeter {
   void expect(Link link) { expected_.push_back(link); }
 
   // Returns all connections. Throws CommError after `timeout_s`, naming whom it still waits for and what was tried, and
-  // with the cause as soon as a peer that was connected ends; tells those that are connected why. After `warn_s` (0:
+  // with the cause soon after a peer has ended; tells those that are connected why. After `warn_s` (0:
   // never) the lowest rank that is there warns.
   std::map<Link, Fd> run(double timeout_s, double warn_s = 0.0);
   // Connections that were closed because they did not belong to the job.
@@ -66,7 +66,8 @@ class Greeter {
   void connect_all(Clock::time_point end, std::optional<Clock::time_point> warn_at);
   void look_at_calls();
   void look_at_visitors();
-  void require_peers();
+  void look_at_peers();
+  void job_fails(const std::string& cause);
   void tell_peers(const std::string& cause) const;
   bool is_lowest() const;
   void wait(Clock::time_point end);
@@ -80,6 +81,7 @@ class Greeter {
   std::vector<Link> expected_;
   std::map<Link, Fd> done_;
   std::string cause_;  // why the job cannot come together, as all ranks shall say it
+  Clock::time_point cause_since_;
   int64_t closed_strangers_ = 0;
 };
 
