@@ -8,9 +8,6 @@ namespace bertft::test {
 namespace {
 
 constexpr uint64_t kJob = 77;
-constexpr int kShift = 8;  // bits of each operand of an action
-
-int action_of(int kind, int first = 0, int second = 0) { return (kind << kShift | first) << kShift | second; }
 
 void append(std::string& out, uint64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
 
@@ -108,32 +105,10 @@ void NegotiationModel::add_rank_actions(int number, std::vector<int>& actions) c
   }
 }
 
-std::string NegotiationModel::name(int action) const {
-  const int kind = action >> (2 * kShift), first = action >> kShift & 0xff, second = action & 0xff;
-  switch (kind) {
-    case kBegin:
-      return fmt::format("rank {} begins a step", first);
-    case kMark:
-      return fmt::format("rank {} has unit {} ready", first, second);
-    case kRaise:
-      return fmt::format("rank {} raises a flag", first);
-    case kPoll:
-      return fmt::format("the leader of node {} looks at its board", first);
-    case kLook:
-      return fmt::format("rank {} looks at the results", first);
-    case kEnd:
-      return fmt::format("rank {} ends a step", first);
-    case kDeliver:
-      return fmt::format("node {} reads from node {}", second, first);
-    default:
-      return fmt::format("node {} dies{}", first, second != 0 ? ", what it sent last is lost" : "");
-  }
-}
-
-bool NegotiationModel::is_death(int action) { return action >> (2 * kShift) == kDie; }
+bool NegotiationModel::is_death(int action) { return parts_of(action).kind == kDie; }
 
 void NegotiationModel::apply(int action) {
-  const int kind = action >> (2 * kShift), first = action >> kShift & 0xff, second = action & 0xff;
+  const auto [kind, first, second, unused] = parts_of(action);
   switch (kind) {
     case kBegin: {
       Rank& r = edit_rank(first);

@@ -12,6 +12,7 @@
 #include "comm/decentral/controller.h"
 #include "comm/peer_watch.h"
 #include "tests/unit/comm/decentral/explorer.h"
+#include "tests/unit/comm/decentral/model_action.h"
 
 namespace bertft::test {
 
@@ -39,7 +40,7 @@ class NegotiationModel {
   explicit NegotiationModel(const ModelOptions& options);
 
   std::vector<int> actions() const;
-  std::string name(int action) const;
+  static std::string name(int action) { return name_of_action(action); }
   static bool is_death(int action);
   void apply(int action);
   std::string fingerprint() const;
@@ -48,8 +49,6 @@ class NegotiationModel {
   const std::vector<int64_t>& verdicts() const { return verdicts_; }
 
  private:
-  enum Kind { kBegin, kMark, kRaise, kPoll, kLook, kEnd, kDeliver, kDie };
-
   struct Item {
     enum Kind : char { kMessage = 'm', kAbort = 'a', kBye = 'b', kEndOfStream = 'e' };
     Kind kind = kMessage;

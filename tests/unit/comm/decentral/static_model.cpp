@@ -7,12 +7,6 @@
 namespace bertft::test {
 namespace {
 
-constexpr int kShift = 6;  // bits of each operand of an action
-
-int action_of(int kind, int first, int second = 0, int third = 0) {
-  return ((kind << kShift | first) << kShift | second) << kShift | third;
-}
-
 void append(std::string& out, uint64_t value) { out.append(reinterpret_cast<const char*>(&value), sizeof value); }
 
 }  // namespace
@@ -45,7 +39,7 @@ StaticModel::StaticModel(const StaticOptions& options) : options_(options), last
   verdicts_.assign(static_cast<size_t>(kStepsBeforeFreezing + options.steps), -1);
   modes_ = verdicts_;
   for (std::vector<int> open = actions(); !open.empty(); open = actions()) {
-    const auto is_raise = [](int action) { return action >> (3 * kShift) == kRaise; };
+    const auto is_raise = [](int action) { return parts_of(action).kind == kRaise; };
     const auto first = std::find_if_not(open.begin(), open.end(), is_raise);
     if (first == open.end()) break;
     apply(*first);
@@ -123,28 +117,8 @@ void StaticModel::add_transfers(int number, std::vector<int>& actions) const {
   }
 }
 
-std::string StaticModel::name(int action) const {
-  const int kind = action >> (3 * kShift), first = action >> (2 * kShift) & 0x3f, second = action >> kShift & 0x3f;
-  switch (kind) {
-    case kBegin:
-      return fmt::format("rank {} begins a step", first);
-    case kMark:
-      return fmt::format("rank {} has unit {} ready", first, second);
-    case kRaise:
-      return fmt::format("rank {} raises a flag", first);
-    case kEnd:
-      return fmt::format("rank {} ends a step", first);
-    case kDeliver:
-      return fmt::format("rank {} reads from rank {}", second, first);
-    case kContribute:
-      return fmt::format("rank {} sends its next slice of unit number {}", first, second);
-    default:
-      return fmt::format("rank {} gets slice {} of unit number {} back", first, action & 0x3f, second);
-  }
-}
-
 void StaticModel::apply(int action) {
-  const int kind = action >> (3 * kShift), first = action >> (2 * kShift) & 0x3f, second = action >> kShift & 0x3f;
+  const auto [kind, first, second, third] = parts_of(action);
   switch (kind) {
     case kBegin:
       return begin(first);
@@ -167,7 +141,7 @@ void StaticModel::apply(int action) {
     case kContribute:
       return contribute(first, second);
     default:
-      return give_back(first, second, action & 0x3f);
+      return give_back(first, second, third);
   }
 }
 

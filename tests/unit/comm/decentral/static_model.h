@@ -10,6 +10,7 @@
 
 #include "comm/decentral/controller.h"
 #include "tests/unit/comm/decentral/explorer.h"
+#include "tests/unit/comm/decentral/model_action.h"
 
 namespace bertft::test {
 
@@ -29,7 +30,7 @@ class StaticModel {
   explicit StaticModel(const StaticOptions& options);
 
   std::vector<int> actions() const;
-  std::string name(int action) const;
+  static std::string name(int action) { return name_of_action(action); }
   void apply(int action);
   std::string fingerprint() const;
   void check_stuck() const;
@@ -37,8 +38,6 @@ class StaticModel {
   int64_t frozen_steps() const { return frozen_steps_; }  // ends of steps, over all ranks
 
  private:
-  enum Kind { kBegin, kMark, kRaise, kEnd, kDeliver, kContribute, kReturn };
-
   // A unit's way through the data plane at one rank.
   struct Transfer {
     int unit = 0;
