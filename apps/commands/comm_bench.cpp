@@ -20,7 +20,6 @@ namespace bertft {
 namespace {
 
 constexpr const char* kDefaultSizes = "1K,64K,1M,16M,64M";
-constexpr int64_t kMiBElements = (int64_t{1} << 20) / 4;
 
 class CommBenchCommand final : public Command {
  public:
@@ -51,7 +50,9 @@ class CommBenchCommand final : public Command {
     app.add_option("--transport", transport_, "comm.transport")->capture_default_str();
     app.add_option("--set", overrides_, "comm.KEY=VALUE, for all modes alike; may be repeated")
         ->allow_extra_args(false);
-    app.add_option("--unit-mb", unit_mb_, "size of the units that gradients are cut into, MiB; as in training: 4")
+    app.add_option("--unit-mb", unit_mb_,
+                   "comm.unit_mb: size of the units that the modes aiacc-* cut gradients into, MiB; horovod-*: each "
+                   "tensor is one")
         ->capture_default_str();
     app.add_option("--repeats", settings_.repeats, "times that every mode is opened and measured, all modes in turn")
         ->capture_default_str();
@@ -121,7 +122,6 @@ class CommBenchCommand final : public Command {
     }
     if (compute_ms_ < 0.0 || compute_ms_ > 1e6) throw ConfigError("--compute-ms: a number from 0 to 1000000");
     if (settings_.repeats < 1 || settings_.steps < 1) throw ConfigError("--repeats and --steps: numbers from 1");
-    if (!(unit_mb_ >= 0.001 && unit_mb_ <= 4096.0)) throw ConfigError("--unit-mb: a number from 0.001 to 4096");
     settings_.compute_s = compute_ms_ * 1e-3;
     settings_.compute = compute_ == "busy" ? ComputeKind::kBusy : ComputeKind::kSleep;
   }
@@ -135,6 +135,7 @@ class CommBenchCommand final : public Command {
     set("wire", wire_, "--wire");
     set("hierarchical", hierarchical_, "--hierarchical");
     set("transport", transport_, "--transport");
+    set("unit_mb", unit_mb_, "--unit-mb");
     if (!lanes_.empty()) set("lanes", lanes_, "--lanes");
     for (const std::string& assignment : overrides_) {
       if (!assignment.starts_with("comm.")) {
@@ -153,28 +154,28 @@ class CommBenchCommand final : public Command {
   }
 
   std::vector<Payload> payloads() const {
-    const auto unit_elements = static_cast<int64_t>(unit_mb_ * static_cast<double>(kMiBElements));
     std::vector<Payload> all;
     if (!sizes_.empty() || shapes_.empty()) {
       for (const int64_t bytes : parse_byte_sizes(sizes_.empty() ? kDefaultSizes : sizes_, "--sizes")) {
-        all.push_back(flat_payload(bytes, unit_elements));
+        all.push_back(flat_payload(bytes));
       }
     }
-    for (const std::string& shape : words_of(shapes_)) all.push_back(model_payload(shape, unit_elements));
+    for (const std::string& shape : words_of(shapes_)) all.push_back(model_payload(shape));
     return all;
   }
 
   // What ranks that were started with different arguments would differ in.
   Facts facts_of(const std::vector<BenchResult>& results) const {
-    Facts facts = {
-        {"--modes", modes_},
-        {"--repeats", std::to_string(settings_.repeats)},
-        {"--steps", std::to_string(settings_.steps)},
-        {"--wire, --lanes, --hierarchical, --transport", join({wire_, lanes_, hierarchical_, transport_}, " ")},
-        {"--set", join(overrides_, " ")},
-        {"the number of payloads", std::to_string(results.size())}};
+    Facts facts = {{"--modes", modes_},
+                   {"--repeats", std::to_string(settings_.repeats)},
+                   {"--steps", std::to_string(settings_.steps)},
+                   {"--wire, --lanes, --hierarchical, --transport, --unit-mb",
+                    join({wire_, lanes_, hierarchical_, transport_, unit_mb_}, " ")},
+                   {"--set", join(overrides_, " ")},
+                   {"the number of payloads", std::to_string(results.size())}};
     for (const BenchResult& result : results) {
-      facts.push_back({"the layout of a payload", fmt::format("{:016x}", result.payload.layout.hash())});
+      const Layout layout = make_layout(result.payload.tensors, kUnitPerParameter);
+      facts.push_back({"the layout of a payload", fmt::format("{:016x}", layout.parameters_hash())});
     }
     return facts;
   }
@@ -198,7 +199,7 @@ class CommBenchCommand final : public Command {
   std::string hierarchical_ = "auto";
   std::string transport_ = "auto";
   std::vector<std::string> overrides_;
-  double unit_mb_ = 4.0;
+  std::string unit_mb_ = "auto";
   BenchSettings settings_;
   std::string json_path_;
   std::string simulate_;

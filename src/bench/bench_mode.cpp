@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "comm/make_communicator.h"
 #include "comm/mpi/plain_allreduce.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -65,6 +66,10 @@ std::vector<BenchMode> bench_modes(const std::vector<std::string>& names, const 
     modes.push_back(mode_of(name, base));
   }
   return modes;
+}
+
+Layout layout_of(const BenchMode& mode, const Payload& payload) {
+  return make_layout(payload.tensors, mode.is_plain_mpi ? kUnitPerParameter : unit_elements(mode.options));
 }
 
 }  // namespace bertft

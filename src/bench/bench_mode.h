@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/payload.h"
 #include "comm/options.h"
+#include "core/layout.h"
 
 namespace bertft {
 
@@ -20,5 +22,9 @@ std::vector<std::string> bench_mode_names();
 // `base`: transport, wire, lanes and so on, for all modes alike; a wire other than auto goes for mode horovod as well,
 // and `hierarchical` other than auto, too. Throws ConfigError naming --modes or --wire.
 std::vector<BenchMode> bench_modes(const std::vector<std::string>& names, const CommOptions& base);
+
+// The payload cut into units as training cuts its gradients in this mode. One unit a tensor for MPI_Allreduce, which
+// takes all of them at once.
+Layout layout_of(const BenchMode& mode, const Payload& payload);
 
 }  // namespace bertft

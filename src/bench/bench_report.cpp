@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // A row of the table; every column is wide enough for what these numbers can be.
-constexpr const char* kRow = "{:<17}{:>6}{:>10}{:>10}{:>10}{:>8}{:>8}{:>10}{:>10}{:>10}{:>14}{:>8}{:>14}\n";
+constexpr const char* kRow = "{:<17}{:>6}{:>7}{:>10}{:>10}{:>10}{:>8}{:>8}{:>10}{:>10}{:>10}{:>14}{:>8}{:>14}\n";
 
 std::string milliseconds(double seconds) { return fmt::format("{:.3f}", seconds * 1e3); }
 std::string gigabytes(double bytes_per_s) { return fmt::format("{:.2f}", bytes_per_s * 1e-9); }
@@ -32,12 +32,13 @@ std::string row_of(const ModeResult& mode, int64_t bytes, int ranks, const Bench
   const auto count = [&](int64_t Counters::*of) {
     return mode.has_counts ? count_text(mode.most_per_step(of)) : std::string("-");
   };
-  return fmt::format(fmt::runtime(kRow), mode.name, mode.wire, milliseconds(time.median), milliseconds(time.min),
-                     milliseconds(time.max), has_bandwidth ? gigabytes(algorithm_bandwidth(bytes, time.median)) : "-",
-                     has_bandwidth ? gigabytes(bus_bandwidth(bytes, time.median, ranks)) : "-",
-                     milliseconds(spread_of(mode.exposed_s()).median),
-                     milliseconds(mode.most_per_step_s(&Counters::total_s)), count(&Counters::messages),
-                     count(&Counters::payload_bytes), count(&Counters::rounds), count(&Counters::copies));
+  return fmt::format(
+      fmt::runtime(kRow), mode.name, mode.wire, mode.has_counts ? with_thousands(mode.units) : std::string("-"),
+      milliseconds(time.median), milliseconds(time.min), milliseconds(time.max),
+      has_bandwidth ? gigabytes(algorithm_bandwidth(bytes, time.median)) : "-",
+      has_bandwidth ? gigabytes(bus_bandwidth(bytes, time.median, ranks)) : "-",
+      milliseconds(spread_of(mode.exposed_s()).median), milliseconds(mode.most_per_step_s(&Counters::total_s)),
+      count(&Counters::messages), count(&Counters::payload_bytes), count(&Counters::rounds), count(&Counters::copies));
 }
 
 Json json_of(const Spread& spread) { return {{"median", spread.median}, {"min", spread.min}, {"max", spread.max}}; }
@@ -65,6 +66,7 @@ Json json_of(const ModeResult& mode, int64_t bytes, int ranks, const BenchSettin
                {"wire", mode.wire},       {"steps", mode.steps()},
                {"time_s", json_of(time)}, {"algbw", nullptr},
                {"busbw", nullptr},        {"exposed_s", json_of(spread_of(mode.exposed_s()))}};
+  if (mode.has_counts) json["units"] = mode.units;
   if (settings.compute_s == 0.0) {
     json["algbw"] = algorithm_bandwidth(bytes, time.median);
     json["busbw"] = bus_bandwidth(bytes, time.median, ranks);
@@ -104,15 +106,14 @@ std::string bench_headline(const World& world, const BenchSettings& settings) {
 
 std::string bench_table(const Payload& payload, const std::vector<ModeResult>& modes, const World& world,
                         const BenchSettings& settings) {
-  std::string text = fmt::format("\n{}: {} tensor{}, {} parameters, {} bytes, {} unit{}\n", payload.name,
-                                 payload.tensors, payload.tensors == 1 ? "" : "s",
-                                 with_thousands(payload.layout.parameter_count()), with_thousands(payload.bytes()),
-                                 payload.layout.units.size(), payload.layout.units.size() == 1 ? "" : "s");
+  std::string text = fmt::format("\n{}: {} tensor{}, {} parameters, {} bytes\n", payload.name, payload.tensors.size(),
+                                 payload.tensors.size() == 1 ? "" : "s", with_thousands(payload.parameters()),
+                                 with_thousands(payload.bytes()));
   for (const ModeResult& mode : modes) text += fmt::format("  {}: {}\n", mode.name, mode.description);
-  text += fmt::format(fmt::runtime(kRow), "", "", "time ms", "", "", "algbw", "busbw", "exposed", "on way", "messages",
-                      "payload", "rounds", "copied");
-  text += fmt::format(fmt::runtime(kRow), "mode", "wire", "median", "min", "max", "GB/s", "GB/s", "ms", "ms", "a step",
-                      "bytes", "", "bytes");
+  text += fmt::format(fmt::runtime(kRow), "", "", "", "time ms", "", "", "algbw", "busbw", "exposed", "on way",
+                      "messages", "payload", "rounds", "copied");
+  text += fmt::format(fmt::runtime(kRow), "mode", "wire", "units", "median", "min", "max", "GB/s", "GB/s", "ms", "ms",
+                      "a step", "bytes", "", "bytes");
   for (const ModeResult& mode : modes) text += row_of(mode, payload.bytes(), world.size, settings);
   return text;
 }
@@ -134,10 +135,9 @@ std::string bench_json(const std::vector<BenchResult>& results, const World& wor
   for (const BenchResult& result : results) {
     Json payload = {{"name", result.payload.name},
                     {"bytes", result.payload.bytes()},
-                    {"summed_bytes", result.payload.layout.trainable_total * 4},
-                    {"tensors", result.payload.tensors},
-                    {"parameters", result.payload.layout.parameter_count()},
-                    {"units", result.payload.layout.units.size()},
+                    {"summed_bytes", result.payload.summed_bytes()},
+                    {"tensors", result.payload.tensors.size()},
+                    {"parameters", result.payload.parameters()},
                     {"modes", Json::array()}};
     for (const ModeResult& mode : result.modes) {
       payload["modes"].push_back(json_of(mode, result.payload.bytes(), world.size, settings));

@@ -50,19 +50,23 @@ class Bench {
         settings_(settings),
         world_(world),
         bootstrap_(bootstrap),
-        gradients_(elements, sizeof(float), world.local_size > 1 ? GradientMemory::kShared : GradientMemory::kPrivate),
-        clock_(payload.layout, settings.compute_s, settings.compute) {}
+        gradients_(elements, sizeof(float), world.local_size > 1 ? GradientMemory::kShared : GradientMemory::kPrivate) {
+  }
 
   // Opens the mode, measures and closes it; adds to what was measured before.
   void measure(const BenchMode& mode, const OpenExchange& open, ModeResult& result) {
     const SumPattern pattern(world_.size, wire_of(mode, world_));
-    const std::unique_ptr<Exchange> exchange = open(mode, payload_.layout, gradients_);
+    const Layout layout = layout_of(mode, payload_);
+    const BackwardClock clock(layout, settings_.compute_s, settings_.compute);
+    const std::unique_ptr<Exchange> exchange = open(mode, layout, gradients_);
+    result.units = static_cast<int>(layout.units.size());
     result.description = exchange->description();
     result.has_counts = exchange->has_counts();
     try {
       for (int step = 1; step <= kWarmUpSteps + settings_.steps; ++step) {
-        make_step(*exchange, step, pattern, step > kWarmUpSteps ? &mine_[mode.name] : nullptr);
-        check_sums(*exchange, step, pattern, mode.name);
+        pattern.fill(static_cast<float*>(gradients_.data()), layout.trainable_total, world_.rank, ++round_);
+        make_step(*exchange, step, clock, step > kWarmUpSteps ? &mine_[mode.name] : nullptr);
+        check_sums(*exchange, step, pattern, layout, mode.name);
       }
     } catch (const SharedError&) {
       exchange->close();
@@ -81,15 +85,12 @@ class Bench {
   }
 
  private:
-  int64_t elements() const { return payload_.layout.trainable_total; }
-
-  void make_step(Exchange& exchange, int64_t step, const SumPattern& pattern, RankMeasure* measure) {
-    pattern.fill(static_cast<float*>(gradients_.data()), elements(), world_.rank, ++round_);
+  static void make_step(Exchange& exchange, int64_t step, const BackwardClock& clock, RankMeasure* measure) {
     exchange.barrier();
     const Counters before = exchange.counters();
     const Timer timer;
     exchange.step_begin(step);
-    clock_.run([&](int unit) { exchange.mark_ready(unit); });
+    clock.run([&](int unit) { exchange.mark_ready(unit); });
     exchange.finish();
     const double seconds = timer.seconds();
     if (measure == nullptr) return;
@@ -100,15 +101,17 @@ class Bench {
   }
 
   // All ranks learn what any of them found, so that they end together.
-  void check_sums(const Exchange& exchange, int64_t step, const SumPattern& pattern, const std::string& mode) {
-    const auto wrong = pattern.find_wrong(exchange.sums(), elements(), round_);
+  void check_sums(const Exchange& exchange, int64_t step, const SumPattern& pattern, const Layout& layout,
+                  const std::string& mode) {
+    const int64_t elements = layout.trainable_total;
+    const auto wrong = pattern.find_wrong(exchange.sums(), elements, round_);
     std::string mine;
     if (wrong) {
       mine = fmt::format(
           "comm-bench: a wrong sum in mode {}, {}, step {}, on {}: element {}{} is {} instead of {}; {} of {} elements "
           "are wrong",
-          mode, payload_.name, step, world_.name_of(world_.rank), wrong->element, place_of(wrong->element),
-          wrong->found, wrong->expected, wrong->count, elements());
+          mode, payload_.name, step, world_.name_of(world_.rank), wrong->element, place_of(wrong->element, layout),
+          wrong->found, wrong->expected, wrong->count, elements);
     }
     for (const std::string& text : bootstrap_.all_gather(mine)) {
       if (text.empty()) continue;
@@ -118,8 +121,7 @@ class Bench {
   }
 
   // " (encoder.layer.0.output.dense.weight, unit 3)"
-  std::string place_of(int64_t element) const {
-    const Layout& layout = payload_.layout;
+  static std::string place_of(int64_t element, const Layout& layout) {
     std::string place;
     for (const LayoutEntry& entry : layout.entries) {
       if (element >= entry.offset && element < entry.offset + entry.size) place = entry.spec.name + ", ";
@@ -135,7 +137,6 @@ class Bench {
   const World& world_;
   Bootstrap& bootstrap_;
   GradientBuffer gradients_;
-  BackwardClock clock_;
   int64_t round_ = 0;  // of all modes
   std::map<std::string, RankMeasure> mine_;
 };
@@ -173,7 +174,7 @@ double ModeResult::most_per_step_s(double Counters::*seconds) const {
 std::vector<ModeResult> run_bench(const Payload& payload, const std::vector<BenchMode>& modes,
                                   const BenchSettings& settings, const World& world, Bootstrap& bootstrap,
                                   const OpenExchange& open) {
-  Bench bench(payload, settings, world, bootstrap, elements_for(modes, payload.layout, world));
+  Bench bench(payload, settings, world, bootstrap, elements_for(modes, payload, world));
   std::vector<ModeResult> results;
   for (const BenchMode& mode : modes) {
     results.push_back({.name = mode.name, .wire = wire_type_name(wire_of(mode, world))});

@@ -35,6 +35,7 @@ struct ModeResult {
   std::string name;
   std::string wire;
   std::string description = {};
+  int units = 0;  // that the payload is cut into; without a meaning where there are no counts
   bool has_counts = true;
   std::vector<RankMeasure> ranks = {};  // [world.size], the same number of steps each
 

@@ -62,10 +62,12 @@ class PlainMpiExchange final : public Exchange {
 
 }  // namespace
 
-int64_t elements_for(const std::vector<BenchMode>& modes, const Layout& layout, const World& world) {
-  int64_t elements = layout.trainable_total;
+int64_t elements_for(const std::vector<BenchMode>& modes, const Payload& payload, const World& world) {
+  int64_t elements = 0;
   for (const BenchMode& mode : modes) {
-    if (!mode.is_plain_mpi) elements = std::max(elements, gradient_elements(mode.options, layout, world));
+    const Layout layout = layout_of(mode, payload);
+    const int64_t needed = mode.is_plain_mpi ? layout.trainable_total : gradient_elements(mode.options, layout, world);
+    elements = std::max(elements, needed);
   }
   return elements;
 }

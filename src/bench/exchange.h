@@ -34,7 +34,7 @@ class Exchange {
 };
 
 // Elements of fp32 that a gradient buffer needs so that any of `modes` can be opened over it.
-int64_t elements_for(const std::vector<BenchMode>& modes, const Layout& layout, const World& world);
+int64_t elements_for(const std::vector<BenchMode>& modes, const Payload& payload, const World& world);
 // The number format between nodes that the mode uses.
 WireType wire_of(const BenchMode& mode, const World& world);
 

@@ -115,10 +115,14 @@ std::vector<ParameterSpec> shapes_of_file(const std::string& path) {
 
 }  // namespace
 
-Payload flat_payload(int64_t bytes, int64_t unit_elements) {
+int64_t Payload::parameters() const { return make_layout(tensors, kUnitPerParameter).parameter_count(); }
+
+// However it is cut, the buffer is the same.
+int64_t Payload::summed_bytes() const { return make_layout(tensors, kUnitPerParameter).trainable_total * 4; }
+
+Payload flat_payload(int64_t bytes) {
   check(bytes >= 4 && bytes % 4 == 0, "a flat buffer of whole numbers");
-  const std::vector<ParameterSpec> specs = {{.name = "flat", .shape = {bytes / 4}}};
-  return {.name = byte_size_text(bytes), .tensors = 1, .layout = make_layout(specs, unit_elements)};
+  return {.name = byte_size_text(bytes), .tensors = {{.name = "flat", .shape = {bytes / 4}}}};
 }
 
 std::vector<ParameterSpec> model_shapes(const std::string& name) {
@@ -132,9 +136,6 @@ std::vector<ParameterSpec> model_shapes(const std::string& name) {
                                 nearest ? "; did you mean " + *nearest + "?" : ""));
 }
 
-Payload model_payload(const std::string& name, int64_t unit_elements) {
-  const std::vector<ParameterSpec> specs = model_shapes(name);
-  return {.name = name, .tensors = static_cast<int>(specs.size()), .layout = make_layout(specs, unit_elements)};
-}
+Payload model_payload(const std::string& name) { return {.name = name, .tensors = model_shapes(name)}; }
 
 }  // namespace bertft

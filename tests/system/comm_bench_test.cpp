@@ -14,9 +14,29 @@ namespace {
 
 using Json = nlohmann::json;
 
-const std::vector<std::string> kSmall = {"comm-bench", "--sizes", "1K,400KB",  "--unit-mb", "0.0625",
-                                         "--steps",    "4",       "--repeats", "2"};
 constexpr int64_t kSteps = 8;
+constexpr const char* kShapes = "head.weight 4x64\nlayer.weight 300x64\ntable 5000x64\n";
+
+// Two flat buffers and three tensors, in units of 16 Ki elements.
+std::vector<std::string> small_payloads(const TempFolder& folder) {
+  folder.write("shapes.txt", kShapes);
+  return {"comm-bench",
+          "--sizes",
+          "1K,400KB",
+          "--shapes",
+          folder.path() + "/shapes.txt",
+          "--unit-mb",
+          "0.0625",
+          "--steps",
+          "4",
+          "--repeats",
+          "2",
+          "--json",
+          folder.path() + "/bench.json"};
+}
+// What a mode cuts these payloads into: horovod whole tensors, aiacc parts of them and small ones together.
+const std::vector<int64_t> kHorovodUnits = {1, 1, 3};
+const std::vector<int64_t> kAiaccUnits = {1, 7, 23};
 
 std::vector<std::string> with(std::vector<std::string> arguments, const std::vector<std::string>& more) {
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -28,9 +48,9 @@ bool is_horovod(const Json& mode) { return mode["mode"].get<std::string>().start
 // What holds of every payload, mode and rank, on any number of nodes.
 void check_counts(const Json& report, int ranks) {
   CHECK(report["ranks"] == ranks);
-  REQUIRE(report["payloads"].size() == 2);
-  for (const Json& payload : report["payloads"]) {
-    const int64_t units = payload["units"];
+  REQUIRE(report["payloads"].size() == kAiaccUnits.size());
+  for (size_t i = 0; i < kAiaccUnits.size(); ++i) {
+    const Json& payload = report["payloads"][i];
     const int64_t summed = payload["summed_bytes"];
     for (const Json& mode : payload["modes"]) {
       CAPTURE(payload["name"], mode["mode"]);
@@ -42,6 +62,8 @@ void check_counts(const Json& report, int ranks) {
       for (const Json& rank : mode["ranks"]) {
         CHECK(rank["step_s"].size() == kSteps);
         if (mode["mode"] == "mpi-allreduce") continue;
+        const int64_t units = mode["units"];
+        CHECK(units == (is_horovod(mode) ? kHorovodUnits : kAiaccUnits)[i]);
         const int64_t copies = rank["copies"];
         const int64_t control = rank["messages"].get<int64_t>() - rank["sum_messages"].get<int64_t>();
         CHECK(rank["rounds"] >= kSteps);
@@ -64,7 +86,7 @@ TEST_CASE("comm-bench verifies and counts all modes with two and three ranks") {
   const TempFolder folder;
   for (const int ranks : {2, 3}) {
     CAPTURE(ranks);
-    const RunResult result = run_ranks(ranks, with(kSmall, {"--json", folder.path() + "/bench.json"}));
+    const RunResult result = run_ranks(ranks, small_payloads(folder));
     CAPTURE(result.err);
     REQUIRE(result.exit_code == 0);
     const Json report = Json::parse(read_file(folder.path() + "/bench.json"));
@@ -99,19 +121,19 @@ TEST_CASE("between two nodes comm-bench counts the bytes and messages of the for
     return;
   }
   const TempFolder folder;
-  const RunResult result = run_program(
-      "mpirun",
-      two_nodes_request(with(kSmall, {"--set", "comm.interface=lo", "--json", folder.path() + "/bench.json", "--modes",
-                                      "horovod-uncached,horovod-cached,aiacc-bitvector,aiacc-static"})));
+  const RunResult result =
+      run_program("mpirun", two_nodes_request(with(small_payloads(folder),
+                                                   {"--set", "comm.interface=lo", "--modes",
+                                                    "horovod-uncached,horovod-cached,aiacc-bitvector,aiacc-static"})));
   CAPTURE(result.err);
   REQUIRE(result.exit_code == 0);
   const Json report = Json::parse(read_file(folder.path() + "/bench.json"));
   CHECK(report["nodes"] == 2);
   check_counts(report, 2);
   for (const Json& payload : report["payloads"]) {
-    const int64_t units = payload["units"];
     for (const Json& mode : payload["modes"]) {
       CAPTURE(payload["name"], mode["mode"]);
+      const int64_t units = mode["units"];
       for (const Json& rank : mode["ranks"]) {
         const int64_t sums = rank["sum_messages"];
         const int64_t control = rank["messages"].get<int64_t>() - sums;
@@ -131,7 +153,7 @@ TEST_CASE("between two nodes comm-bench counts the bytes and messages of the for
 TEST_CASE("comm-bench takes a file of shapes, emulates compute, and gives JSON to a pipe") {
   if (!has_mpirun()) return;
   const TempFolder folder;
-  folder.write("shapes.txt", "head.weight 4x64\nlayer.weight 300x64\ntable 5000x64\n");
+  folder.write("shapes.txt", kShapes);
   const RunResult result =
       run_ranks(2, {"comm-bench", "--shapes", folder.path() + "/shapes.txt", "--compute-ms", "5", "--compute", "sleep",
                     "--steps", "2", "--repeats", "1", "--modes", "aiacc-bitvector", "--lanes", "2", "--json", "-"});
@@ -159,6 +181,7 @@ TEST_CASE("comm-bench refuses what it cannot measure") {
       {{"--shapes", "bert-huge"}, "--shapes: 'bert-huge' is neither"},
       {{"--wire", "fp7"}, "--wire: comm.wire: 'fp7'"},
       {{"--wire", "mixed"}, "--wire mixed"},
+      {{"--unit-mb", "0"}, "--unit-mb: comm.unit_mb"},
       {{"--set", "comm.mode=aiacc"}, "name modes by --modes"},
       {{"--json", "/no/such/folder/x.json"}, "--json: there is no folder"}};
   for (const auto& [arguments, message] : faults) {

@@ -27,6 +27,25 @@ TEST_CASE("modes are settings of the communicator, with one wire for all") {
   for (const BenchMode& mode : modes) CHECK(wire_of(mode, single_world()) == WireType::kBf16);
 }
 
+TEST_CASE("each mode cuts the gradients as training in that mode does") {
+  const Payload base = model_payload("bert-base");
+  const std::vector<std::string> names = {"horovod-uncached", "horovod-cached", "aiacc-bitvector", "aiacc-static"};
+  const auto units_of = [&](const CommOptions& options, const Payload& payload) {
+    std::vector<size_t> units;
+    for (const BenchMode& mode : bench_modes(names, options)) units.push_back(layout_of(mode, payload).units.size());
+    return units;
+  };
+  const Layout tensors = make_layout(base.tensors, kUnitPerParameter);
+  const Layout parts = make_layout(base.tensors, kDefaultUnitElements);
+  CHECK(tensors.units.size() != parts.units.size());
+  const size_t whole = tensors.units.size(), cut = parts.units.size();
+  CHECK(units_of({}, base) == std::vector<size_t>{whole, whole, cut, cut});
+  CHECK(units_of({}, flat_payload(64 << 20)) == std::vector<size_t>{1, 1, 16, 16});
+  CommOptions small;
+  small.unit_mb = 1.0;
+  CHECK(units_of(small, flat_payload(64 << 20)) == std::vector<size_t>{1, 1, 64, 64});
+}
+
 TEST_CASE("the hierarchy of all modes is set at once or left to each") {
   CommOptions base;
   base.hierarchical = "true";
