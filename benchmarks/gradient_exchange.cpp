@@ -6,14 +6,9 @@
 //                           [--flat] [--inline]
 //   mpirun -np 2 bench_gradient_exchange --transport mpi [the same but --ranks and --inline]
 #include <fmt/format.h>
-#include <pthread.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +19,7 @@
 #include "comm/start.h"
 #include "core/error.h"
 #include "core/timer.h"
+#include "forked_ranks.h"
 
 namespace bertft {
 namespace {
@@ -39,39 +35,6 @@ struct Setup {
   bool is_flat = false;
   bool is_inline = false;
   std::string transport = "native";
-};
-
-// What the forked ranks share before the transport stands.
-struct Shared {
-  static constexpr int kMostRanks = 64;
-  static constexpr size_t kText = 4096;
-  pthread_barrier_t barrier;
-  size_t sizes[kMostRanks];
-  char texts[kMostRanks][kText];
-};
-
-class ForkedBootstrap final : public Bootstrap {
- public:
-  ForkedBootstrap(Shared& shared, int rank, int size) : shared_(shared), rank_(rank), size_(size) {}
-  int rank() const override { return rank_; }
-  int size() const override { return size_; }
-  std::vector<std::string> all_gather(const std::string& mine) override {
-    check(mine.size() <= Shared::kText, "a text of the bootstrap is too long");
-    std::memcpy(shared_.texts[rank_], mine.data(), mine.size());
-    shared_.sizes[rank_] = mine.size();
-    barrier();
-    std::vector<std::string> all;
-    for (int rank = 0; rank < size_; ++rank) {
-      all.emplace_back(shared_.texts[rank], shared_.sizes[rank]);
-    }
-    barrier();
-    return all;
-  }
-  void barrier() override { pthread_barrier_wait(&shared_.barrier); }
-
- private:
-  Shared& shared_;
-  const int rank_, size_;
 };
 
 // Small integers: their sums are exact in every wire and order.
@@ -183,7 +146,7 @@ Setup parse(int count, char** words) {
     }
     const int number = std::atoi(value.c_str());
     if (number < 1) throw ConfigError(key + ": a positive number");
-    if (key == "--ranks") setup.ranks = std::min(number, Shared::kMostRanks);
+    if (key == "--ranks") setup.ranks = std::min(number, bench::kMostForkedRanks);
     if (key == "--nodes") setup.nodes = number;
     if (key == "--mb") setup.megabytes = number;
     if (key == "--unit-mb") setup.unit_megabytes = number;
@@ -201,36 +164,14 @@ int run_launched(Setup setup) {
   return 0;
 }
 
-int run_forked(const Setup& setup) {
-  auto* shared =
-      static_cast<Shared*>(::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  pthread_barrierattr_t attributes;
-  pthread_barrierattr_init(&attributes);
-  pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  pthread_barrier_init(&shared->barrier, &attributes, static_cast<unsigned>(setup.ranks));
-  for (int rank = 0; rank < setup.ranks; ++rank) {
-    if (::fork() != 0) continue;
-    ForkedBootstrap bootstrap(*shared, rank, setup.ranks);
-    run_rank(bootstrap, setup);
-    std::fflush(stdout);
-    ::_exit(0);
-  }
-  int failures = 0;
-  for (int rank = 0; rank < setup.ranks; ++rank) {
-    int status = 0;
-    ::wait(&status);
-    failures += status == 0 ? 0 : 1;
-  }
-  return failures == 0 ? 0 : 1;
-}
-
 }  // namespace
 }  // namespace bertft
 
 int main(int count, char** words) {
   try {
     const bertft::Setup setup = bertft::parse(count, words);
-    return bertft::is_launched() ? bertft::run_launched(setup) : bertft::run_forked(setup);
+    if (bertft::is_launched()) return bertft::run_launched(setup);
+    return bertft::bench::run_forked(setup.ranks, [&](bertft::Bootstrap& bootstrap) { run_rank(bootstrap, setup); });
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;

@@ -59,7 +59,7 @@ RankCommunicator::RankCommunicator(std::shared_ptr<RankLink> link, std::unique_p
   lane_queues_.resize(has_lanes ? static_cast<size_t>(transport_->lanes()) : 1);
   link_->watch().set_hooks({[this] { return position(); }, [this](const std::string& cause) { fail(cause); }});
   control_ = std::thread([this] { run_control(); });
-  if (negotiator_->bell() != nullptr) bell_ = std::thread([this] { run_bell(); });
+  if (negotiator_->bell() != nullptr && !is_polled_inline()) bell_ = std::thread([this] { run_bell(); });
   if (!has_lanes) return;
   for (int lane = 0; lane < transport_->lanes(); ++lane) lanes_.emplace_back([this, lane] { run_lane(lane); });
 }

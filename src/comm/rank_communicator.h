@@ -1,6 +1,7 @@
 // The communicator of several ranks: joins a controller (who agrees what is summed when) with a transport (which moves
 // bytes). One thread of its own carries the controller's messages, one looks at the words of the node when there are
-// any, one for each lane makes the sums unless others do; the compute thread announces units and waits at the end.
+// any, one for each lane makes the sums; the compute thread announces units and waits at the end. Where the compute
+// thread makes the sums it also looks at the words, unless other nodes change them.
 #pragma once
 
 #include <condition_variable>
@@ -89,6 +90,7 @@ class RankCommunicator final : public Communicator {
   void make_pending_sums();
   void make_sums_inline();
   void finish_inline();
+  void wait_for_agreed();
   void sum_is_done(const std::vector<int>& units, uint32_t word);
   uint32_t flag_word() const;
   ReduceJob job_of(ElementRange range, const Sum& sum, size_t place, uint32_t flags) const;
@@ -99,6 +101,11 @@ class RankCommunicator final : public Communicator {
   std::string position() const;
   void stop_threads();
   double now_s() const { return clock_.seconds(); }
+  // Nothing but the words of the node says what is agreed, and the compute thread sums: then it looks there itself, as
+  // a thread of its own would take its core for every unit that another rank announces.
+  bool is_polled_inline() const {
+    return settings_.sums == SumThread::kCompute && world_.nodes == 1 && negotiator_->bell() != nullptr;
+  }
 
   const std::shared_ptr<RankLink> link_;
   const World& world_;

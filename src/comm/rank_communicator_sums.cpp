@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "comm/rank_communicator.h"
+#include "comm/word_bell.h"
 #include "core/error.h"
 
 namespace bertft {
@@ -103,11 +104,7 @@ void RankCommunicator::make_sums_inline() {
 void RankCommunicator::finish_inline() {
   uint32_t word = 0;
   while (posted_units_.size() < layout_.units.size()) {
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return !failure_.empty() || !lane_queues_.front().empty(); });
-      require_intact();
-    }
+    wait_for_agreed();
     make_sums_inline();
   }
   try {
@@ -121,6 +118,24 @@ void RankCommunicator::finish_inline() {
   sums_on_way_ = 0;
   counters_.total_s += now_s() - on_way_since_s_;
   flush();
+}
+
+// Until there is something to sum.
+void RankCommunicator::wait_for_agreed() {
+  while (is_polled_inline()) {
+    const uint32_t seen = read_bell(negotiator_->bell());
+    {
+      const std::lock_guard lock(mutex_);
+      require_intact();
+      negotiator_->poll();
+      flush();
+      if (!lane_queues_.front().empty()) return;
+    }
+    sleep_at_bell(negotiator_->bell(), seen);
+  }
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return !failure_.empty() || !lane_queues_.front().empty(); });
+  require_intact();
 }
 
 // Under mutex_.

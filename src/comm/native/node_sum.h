@@ -1,5 +1,5 @@
-// Sums a range of the gradients of a node's ranks in canonical order, through a block that stays in the cache: so the
-// contributions are intact while a value that is no number is traced to the rank it came from.
+// Sums a range of the gradients of a node's ranks in canonical order. Contributions whose sum is not finite are intact
+// while such a value is traced to the rank it came from.
 #pragma once
 
 #include <cstddef>

@@ -12,6 +12,12 @@ struct WireKernels {
   // True when a result is no finite number.
   bool (*sum)(const float* const* sources, int count, int64_t n, float* out);
   bool (*sum_doubles)(const double* const* sources, int count, int64_t n, double* out);
+  // The same into several outputs, any of which may be a source. Ends before the first few elements (64 at most) with a
+  // result that is no finite number, whose sources are then as they were; returns how many were written: n when all
+  // are finite.
+  int64_t (*sum_into)(const float* const* sources, int count, int64_t n, float* const* outputs, int output_count);
+  int64_t (*sum_doubles_into)(const double* const* sources, int count, int64_t n, double* const* outputs,
+                              int output_count);
   // The largest magnitude; infinity when an element is not finite; 0 for n = 0.
   float (*largest)(const float* x, int64_t n);
   // out[i] = half(x[i] * scale), rounded to nearest even, NaN kept (quiet). True when a result is Inf or NaN.

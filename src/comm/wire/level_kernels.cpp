@@ -40,6 +40,17 @@ BERTFT_WIRE_INLINE void store(Element* to, Vector x) {
 
 template <typename Vector>
 BERTFT_WIRE_INLINE bool any(Vector mask) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof mask == sizeof(__m512i)) {
+    const auto bits = __builtin_bit_cast(__m512i, mask);
+    return _mm512_test_epi32_mask(bits, bits) != 0;
+  }
+#elif defined(__AVX2__)
+  if constexpr (sizeof mask == sizeof(__m256i)) {
+    const auto bits = __builtin_bit_cast(__m256i, mask);
+    return _mm256_testz_si256(bits, bits) == 0;
+  }
+#endif
   bool result = false;
   for (unsigned i = 0; i < sizeof(mask) / sizeof(mask[0]); ++i) {
     result |= mask[i] != 0;
@@ -106,6 +117,59 @@ bool sum(const float* const* sources, int count, int64_t n, float* out) {
 
 bool sum_doubles(const double* const* sources, int count, int64_t n, double* out) {
   return sum_any<Double, Long>(sources, count, n, out);
+}
+
+constexpr int kGroup = 4;  // vectors that are looked at together, while they are in registers
+
+template <typename Vector, typename Mask, typename Element, int kCount, int kOutputs>
+BERTFT_WIRE_INLINE int64_t sum_into_of(const Element* const* sources, int any_count, int64_t n, Element* const* outputs,
+                                       int any_output_count) {
+  const int count = kCount > 0 ? kCount : any_count;
+  const int output_count = kOutputs > 0 ? kOutputs : any_output_count;
+  constexpr int64_t kStep = sizeof(Vector) / sizeof(Element);
+  int64_t i = 0;
+  for (; i + kGroup * kStep <= n; i += kGroup * kStep) {
+    Vector totals[kGroup];
+    Mask wrong{};
+    for (int at = 0; at < kGroup; ++at) {
+      totals[at] = load<Vector>(sources[0] + i + at * kStep);
+      for (int source = 1; source < count; ++source) {
+        totals[at] = totals[at] + load<Vector>(sources[source] + i + at * kStep);
+      }
+      wrong |= not_finite(totals[at]);
+    }
+    if (any(wrong)) return i;
+    for (int output = 0; output < output_count; ++output) {
+      for (int at = 0; at < kGroup; ++at) store(outputs[output] + i + at * kStep, totals[at]);
+    }
+  }
+  for (; i < n; ++i) {
+    Element total = sources[0][i];
+    for (int source = 1; source < count; ++source) {
+      total = total + sources[source][i];
+    }
+    if (not_finite(total)) return i;
+    for (int output = 0; output < output_count; ++output) outputs[output][i] = total;
+  }
+  return n;
+}
+
+template <typename Vector, typename Mask, typename Element>
+int64_t sum_into_any(const Element* const* sources, int count, int64_t n, Element* const* outputs, int output_count) {
+  const auto is = [&](int a, int b) { return count == a && output_count == b; };
+  if (is(2, 2)) return sum_into_of<Vector, Mask, Element, 2, 2>(sources, count, n, outputs, output_count);
+  if (is(2, 1)) return sum_into_of<Vector, Mask, Element, 2, 1>(sources, count, n, outputs, output_count);
+  if (is(3, 1)) return sum_into_of<Vector, Mask, Element, 3, 1>(sources, count, n, outputs, output_count);
+  if (is(4, 1)) return sum_into_of<Vector, Mask, Element, 4, 1>(sources, count, n, outputs, output_count);
+  return sum_into_of<Vector, Mask, Element, 0, 0>(sources, count, n, outputs, output_count);
+}
+
+int64_t sum_into(const float* const* sources, int count, int64_t n, float* const* outputs, int output_count) {
+  return sum_into_any<Float, Int>(sources, count, n, outputs, output_count);
+}
+
+int64_t sum_doubles_into(const double* const* sources, int count, int64_t n, double* const* outputs, int output_count) {
+  return sum_into_any<Double, Long>(sources, count, n, outputs, output_count);
 }
 
 // Magnitudes compare as their bit patterns do, NaN above infinity.
@@ -214,6 +278,7 @@ void from_bf16(const uint16_t* x, int64_t n, float* out) {
 }  // namespace
 
 extern const WireKernels kTable;
-const WireKernels kTable = {sum, sum_doubles, largest, to_fp16, from_fp16, to_bf16, from_bf16};
+const WireKernels kTable = {sum,     sum_doubles, sum_into, sum_doubles_into, largest,
+                            to_fp16, from_fp16,   to_bf16,  from_bf16};
 
 }  // namespace bertft::wire::BERTFT_WIRE_LEVEL

@@ -231,6 +231,57 @@ TEST_CASE("Sums add the sources one after the other, at every level") {
   if (levels_here().size() < 3) std::cout << "not run: the AVX-512 kernels, which this processor does not have\n";
 }
 
+template <typename Element>
+using SumInto = int64_t (*)(const Element* const*, int, int64_t, Element* const*, int);
+
+// `outputs` of them are the first sources, or new ones where there are not so many; `wrong_at` < 0: all are finite.
+template <typename Element>
+void check_sum_into(SumInto<Element> sum_into, int count, int output_count, int64_t n, int64_t wrong_at) {
+  CAPTURE(count, output_count, n, wrong_at);
+  std::vector<std::vector<Element>> buffers(static_cast<size_t>(std::max(count, output_count)));
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    for (int64_t at = 0; at < n; ++at)
+      buffers[i].push_back(static_cast<Element>(at % 100 + 3) / static_cast<Element>(i + 7));
+  }
+  if (wrong_at >= 0) {
+    buffers[static_cast<size_t>(count) - 1][static_cast<size_t>(wrong_at)] = std::numeric_limits<Element>::infinity();
+  }
+  const auto before = buffers;
+  std::vector<const Element*> sources;
+  std::vector<Element*> outputs;
+  for (int i = 0; i < count; ++i) sources.push_back(buffers[static_cast<size_t>(i)].data());
+  for (int i = 0; i < output_count; ++i) outputs.push_back(buffers[static_cast<size_t>(i)].data());
+  const int64_t done = sum_into(sources.data(), count, n, outputs.data(), output_count);
+  REQUIRE(done <= (wrong_at < 0 ? n : wrong_at));
+  REQUIRE(done > (wrong_at < 0 ? n - 1 : wrong_at - 64));
+  for (size_t at = 0; at < static_cast<size_t>(n); ++at) {
+    Element wanted = before[0][at];
+    for (size_t i = 1; i < static_cast<size_t>(count); ++i) wanted = wanted + before[i][at];
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      const bool is_written = i < outputs.size() && static_cast<int64_t>(at) < done;
+      REQUIRE(buffers[i][at] == (is_written ? wanted : before[i][at]));
+    }
+  }
+}
+
+TEST_CASE("Sums go into several outputs in place and end before what is not finite, at every level") {
+  const wire::IeeeArithmetic ieee;
+  for (const InstructionSet level : levels_here()) {
+    INFO(instruction_set_name(level));
+    for (const int count : {1, 2, 3, 4, 5}) {
+      for (const int outputs : {1, 2, 3}) {
+        for (const int64_t n : {0, 1, 63, 64, 65, 333}) {
+          for (const int64_t wrong_at : {int64_t{-1}, int64_t{0}, n / 2, n - 1}) {
+            if (wrong_at >= n) continue;
+            check_sum_into<float>(wire::kernels_of(level).sum_into, count, outputs, n, wrong_at);
+            check_sum_into<double>(wire::kernels_of(level).sum_doubles_into, count, outputs, n, wrong_at);
+          }
+        }
+      }
+    }
+  }
+}
+
 #if defined(__SSE__)
 TEST_CASE("Denormal numbers are kept by threads that flush them elsewhere") {
   const unsigned before = __builtin_ia32_stmxcsr();
@@ -244,6 +295,10 @@ TEST_CASE("Denormal numbers are kept by threads that flush them elsewhere") {
     wire::kernels_of(level).sum(sources, 2, 33, result.data());
     REQUIRE(bits_of(result[0]) == bits_of(0x1p-139f));
     REQUIRE(bits_of(result[32]) == bits_of(0x1p-139f));
+    std::vector<float> into(33);
+    float* const output = into.data();
+    wire::kernels_of(level).sum_into(sources, 2, 33, &output, 1);
+    REQUIRE(into == result);
   }
   const unsigned after = __builtin_ia32_stmxcsr();
   __builtin_ia32_ldmxcsr(before);
