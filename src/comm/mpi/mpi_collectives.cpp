@@ -15,8 +15,8 @@ const TransportWait kPlace{-1, "the other ranks", 0, -1, {}};
 }  // namespace
 
 void MpiTransport::broadcast(void* data, size_t bytes, int root) {
-  check(root >= 0 && root < topology_.size, "broadcast from a rank that is not there");
-  const bool is_root = root == topology_.rank;
+  check(root >= 0 && root < size(), "broadcast from a rank that is not there");
+  const bool is_root = root == rank();
   for (size_t at = 0; at < bytes; at += kPiece) {
     const size_t count = std::min(kPiece, bytes - at);
     std::vector<MPI_Request> requests(1);
@@ -26,18 +26,18 @@ void MpiTransport::broadcast(void* data, size_t bytes, int root) {
     });
     collective_wait_.until_done(requests, kPlace);
     if (is_root) {
-      collective_meter_.message_sent();
-      collective_meter_.sent(0, count);
+      collective_meter().message_sent();
+      collective_meter().sent(0, count);
     } else {
-      collective_meter_.message_received();
-      collective_meter_.received(0, count);
+      collective_meter().message_received();
+      collective_meter().received(0, count);
     }
   }
 }
 
 // `bytes` and `at`: of each rank's part, in canonical order.
 void MpiTransport::gather(const void* mine, void* all, const std::vector<int>& bytes, const std::vector<int>& at) {
-  const auto own = static_cast<size_t>(place_of(topology_.rank));
+  const auto own = static_cast<size_t>(place_of(rank()));
   std::vector<MPI_Request> requests(1);
   collective_wait_.start("MPI_Iallgatherv", [&] {
     return MPI_Iallgatherv(mine, bytes[own], MPI_BYTE, all, bytes.data(), at.data(), MPI_BYTE, collectives_,
@@ -46,15 +46,15 @@ void MpiTransport::gather(const void* mine, void* all, const std::vector<int>& b
   collective_wait_.until_done(requests, kPlace);
   for (size_t place = 0; place < bytes.size(); ++place) {
     if (place == own) continue;
-    collective_meter_.message_sent();
-    collective_meter_.sent(0, static_cast<size_t>(bytes[own]));
-    collective_meter_.message_received();
-    collective_meter_.received(0, static_cast<size_t>(bytes[place]));
+    collective_meter().message_sent();
+    collective_meter().sent(0, static_cast<size_t>(bytes[own]));
+    collective_meter().message_received();
+    collective_meter().received(0, static_cast<size_t>(bytes[place]));
   }
 }
 
 std::vector<std::string> MpiTransport::all_gather(const std::string& mine) {
-  const auto count = static_cast<size_t>(topology_.size);
+  const auto count = static_cast<size_t>(size());
   const uint64_t length = mine.size();
   std::vector<uint64_t> lengths(count);
   std::vector<int> bytes(count, static_cast<int>(sizeof length));
@@ -82,7 +82,7 @@ std::vector<std::string> MpiTransport::all_gather(const std::string& mine) {
   }
   std::vector<std::string> result(count);
   for (size_t place = 0; place < count; ++place) {
-    result[static_cast<size_t>(topology_.canonical[place])] = std::move(texts[place]);
+    result[static_cast<size_t>(topology().canonical[place])] = std::move(texts[place]);
   }
   return result;
 }

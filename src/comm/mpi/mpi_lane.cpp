@@ -42,8 +42,7 @@ void MpiLane::free_communicators() {
 
 void MpiLane::attach(const Buffer& buffer) {
   const native::Topology& topology = setup_.topology;
-  OwnerExchange::Context context{buffer.map, buffer.element_bytes, buffer.data, setup_.lane, wait_,
-                                 meter_,     buffer.on_wrong};
+  OwnerExchange::Context context{buffer.gradients, setup_.lane, wait_, meter_, buffer.on_wrong};
   std::vector<Member> all, here, rail;
   for (const int rank : topology.canonical) {
     const int node = topology.node_of[static_cast<size_t>(rank)];

@@ -36,9 +36,7 @@ class MpiLane {
     double wait_limit_s;
   };
   struct Buffer {
-    const WireMap& map;
-    size_t element_bytes;
-    std::byte* data;
+    const native::AttachedGradients& gradients;  // outlives the lane
     OwnerExchange::OnWrong on_wrong;
   };
   // Collective: communicators are made in the same order on all ranks.

@@ -49,13 +49,13 @@ ElementRange OwnerExchange::slice(ElementRange window, int member) const {
 }
 
 std::byte* OwnerExchange::at(int64_t element) const {
-  return context_.data + static_cast<size_t>(element) * context_.element_bytes;
+  return context_.gradients.data() + context_.gradients.offset_of(element);
 }
 
 // Of a message with one value for each element of a member's slice.
 size_t OwnerExchange::message_bytes(const Slot& slot, int member) const {
   if (!is_plain(slot)) return slot.packets[static_cast<size_t>(member)].bytes();
-  return static_cast<size_t>(slice(slot.window, member).size()) * context_.element_bytes;
+  return context_.gradients.offset_of(slice(slot.window, member).size());
 }
 
 size_t OwnerExchange::payload_bytes(const Slot& slot, int member) const {
@@ -68,7 +68,7 @@ void OwnerExchange::send_contributions(int slot_index, const ReduceJob& job, Ele
   slot.window = window;
   slot.packets.clear();
   for (int member = 0; member < count() && !is_plain(slot); ++member) {
-    slot.packets.emplace_back(context_.map.blocks(slice(window, member), job.wire));
+    slot.packets.emplace_back(context_.gradients.map().blocks(slice(window, member), job.wire));
   }
   slot.result_bytes.clear();
   for (int member = 0; member < count(); ++member) {
@@ -165,9 +165,11 @@ void OwnerExchange::add_encoded(Slot& slot) {
 }
 
 void OwnerExchange::add_up(const Slot& slot, const std::vector<Contribution>& sources, ElementRange range) {
-  sum_in_order(sources, range.size(), context_.element_bytes, at(range.begin), [&](const WrongPiece& piece) {
-    context_.on_wrong(*slot.job, members_[piece.source].rank, range.begin + piece.first, piece.count, piece.elements);
-  });
+  sum_in_order(sources, range.size(), context_.gradients.element_bytes(), at(range.begin),
+               [&](const WrongPiece& piece) {
+                 context_.on_wrong(*slot.job, members_[piece.source].rank, range.begin + piece.first, piece.count,
+                                   piece.elements);
+               });
 }
 
 void OwnerExchange::send_results(int slot_index) {

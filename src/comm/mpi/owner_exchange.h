@@ -13,6 +13,7 @@
 #include "comm/mpi/mpi_wait.h"
 #include "comm/mpi/ordered_sum.h"
 #include "comm/mpi/wire_packet.h"
+#include "comm/native/attached_gradients.h"
 #include "comm/native/meter.h"
 #include "comm/transport.h"
 
@@ -30,9 +31,7 @@ class OwnerExchange {
   using OnWrong =
       std::function<void(const ReduceJob& job, int rank, int64_t first, int64_t count, const void* elements)>;
   struct Context {
-    const WireMap& map;
-    size_t element_bytes;
-    std::byte* data;  // the flat buffer
+    const native::AttachedGradients& gradients;
     int lane;
     MpiWait& wait;
     native::Meter& meter;

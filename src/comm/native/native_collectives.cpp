@@ -20,9 +20,9 @@ std::string joined(const std::vector<std::string>& texts) {
 }  // namespace
 
 std::vector<std::string> NativeTransport::all_gather(const std::string& mine) {
-  failure_.throw_if_set();
+  failures().throw_if_set();
   const std::vector<std::string> locals = node_collectives_->all_gather(mine);
-  if (topology_.nodes() == 1) return locals;
+  if (nodes() == 1) return locals;
   // The leaders put together what all nodes have, one node behind the other: canonical order.
   std::string whole;
   if (leaders_ != nullptr) {
@@ -35,9 +35,9 @@ std::vector<std::string> NativeTransport::all_gather(const std::string& mine) {
   node_collectives_->broadcast(&bytes, sizeof bytes, 0);
   whole.resize(bytes);
   node_collectives_->broadcast(whole.data(), whole.size(), 0);
-  std::vector<std::string> all(static_cast<size_t>(topology_.size));
+  std::vector<std::string> all(static_cast<size_t>(size()));
   ByteReader reader(whole, "a gathered text");
-  for (const int rank : topology_.canonical) {
+  for (const int rank : topology().canonical) {
     const auto length = reader.number<uint64_t>();
     all[static_cast<size_t>(rank)] = reader.raw(length);
   }
@@ -48,22 +48,22 @@ std::vector<std::string> NativeTransport::all_gather(const std::string& mine) {
 void NativeTransport::barrier() { all_gather(""); }
 
 void NativeTransport::node_barrier() {
-  failure_.throw_if_set();
+  failures().throw_if_set();
   node_collectives_->all_gather("");
 }
 
 // The nodes form a chain that begins at the root's: each leader passes every piece on as soon as it has it.
 void NativeTransport::broadcast(void* data, size_t bytes, int root) {
-  failure_.throw_if_set();
-  check(root >= 0 && root < topology_.size, "broadcast from a rank that is not there");
-  const int root_node = topology_.node_of[static_cast<size_t>(root)];
-  const int nodes = topology_.nodes();
-  const int place = (topology_.node - root_node + nodes) % nodes;
-  const int previous = (topology_.node - 1 + nodes) % nodes;
-  const int next = (topology_.node + 1) % nodes;
+  failures().throw_if_set();
+  check(root >= 0 && root < size(), "broadcast from a rank that is not there");
+  const int root_node = topology().node_of[static_cast<size_t>(root)];
+  const int nodes = topology().nodes();
+  const int place = (node() - root_node + nodes) % nodes;
+  const int previous = (node() - 1 + nodes) % nodes;
+  const int next = (node() + 1) % nodes;
   const bool is_receiver = leaders_ != nullptr && place > 0;
   const bool is_sender = leaders_ != nullptr && place < nodes - 1;
-  const std::vector<int>& members = topology_.locals();
+  const std::vector<int>& members = topology().locals();
   const auto local_root = place > 0 ? 0 : std::find(members.begin(), members.end(), root) - members.begin();
   if (leaders_ != nullptr) leaders_->next_collective(1 + static_cast<uint32_t>(root));
   if (is_receiver) leaders_->begin_receive(previous, bytes);

@@ -6,38 +6,28 @@
 #include <memory>
 #include <vector>
 
-#include "comm/native/control_plane.h"
-#include "comm/native/failure.h"
+#include "comm/native/attached_gradients.h"
+#include "comm/native/connected_transport.h"
 #include "comm/native/leader_links.h"
-#include "comm/native/mesh.h"
-#include "comm/native/meter.h"
 #include "comm/native/native_transport.h"
 #include "comm/native/node_channel.h"
 #include "comm/native/node_collectives.h"
-#include "comm/native/node_memory.h"
 #include "comm/native/slice_exchange.h"
-#include "comm/native/waiting.h"
 
 namespace bertft::native {
 
-class NativeTransport final : public Transport {
+class NativeTransport final : public ConnectedTransport {
  public:
   NativeTransport(Mesh mesh, NativeOptions options);
   ~NativeTransport() override;
 
-  int rank() const override { return topology_.rank; }
-  int size() const override { return topology_.size; }
-  int local_rank() const override { return topology_.local_rank; }
-  int local_size() const override { return topology_.local_size(); }
-  int node() const override { return topology_.node; }
-  int nodes() const override { return topology_.nodes(); }
   std::string description() const override;
 
   void open() override;
   const void* attach(const GradientBuffer& buffer, WireMap map) override;
   int lanes() const override { return options_.lanes; }
   uint32_t all_reduce(int lane, const ReduceJob& job) override;
-  bool has_inline_sums() const override { return topology_.nodes() == 1; }
+  bool has_inline_sums() const override { return nodes() == 1; }
   void post(int lane, const ReduceJob& job) override;
   bool progress(int lane) override;
   uint32_t wait_posted(int lane) override;
@@ -47,15 +37,7 @@ class NativeTransport final : public Transport {
   void barrier() override;
   void node_barrier() override;
 
-  SharedMemory share_words(size_t bytes) override { return native::share_words(topology_, *control_, bytes); }
-
-  void send(int to, std::string_view bytes) override { control_->send(to, bytes); }
-  std::optional<ControlMessage> receive(double timeout_s) override { return control_->receive(timeout_s); }
-  void announce(std::string_view status) override { control_->announce(status); }
-  std::vector<ControlMessage> take_announced() override { return control_->take_announced(); }
-  void abort(const std::string& cause) noexcept override;
-  std::string failure() const override { return failure_.cause(); }
-  void close() override { control_->say_bye(); }
+  void close() override { control().say_bye(); }
 
   TransportCounters counters() const override;
   std::vector<TransportWait> waits() const override;
@@ -77,7 +59,6 @@ class NativeTransport final : public Transport {
   void make_exchange(Lane& lane);
   void share_buffers(const GradientBuffer& buffer);
   Lane& lane_at(int lane) const;
-  void check_job(const ReduceJob& job) const;
   JobRecord record_of(const ReduceJob& job) const;
 
   void sum_posted(Lane& lane, uint64_t number);
@@ -86,27 +67,15 @@ class NativeTransport final : public Transport {
   void copy_to_peers(ElementRange slice);
   void scan_own(const ReduceJob& job, ElementRange range);
   void report_non_finite(const ReduceJob& job, int rank, ElementRange block, const std::byte* buffer);
-  bool is_summing_first() const { return options_.is_hierarchical && topology_.local_size() > 1; }
+  bool is_summing_first() const { return options_.is_hierarchical && local_size() > 1; }
 
   NativeOptions options_;
-  Topology topology_;
-  const uint64_t job_;
-  const int64_t closed_strangers_;
-  const std::string interfaces_;
-  std::map<Link, Fd> sockets_;
-  Failure failure_;
-  std::unique_ptr<ControlPlane> control_;
   NodeMemory memory_;  // when the node has several ranks
-
-  WaitRecord collective_record_;
-  Meter collective_meter_;
   std::unique_ptr<NodeCollectives> node_collectives_;
   std::unique_ptr<LeaderLinks> leaders_;  // on leaders, when there are several nodes
 
   // Since attach().
-  WireMap map_;
-  size_t element_bytes_ = 0;
-  int64_t elements_ = 0;
+  AttachedGradients gradients_;
   std::vector<SharedMemory> segments_;     // of the peers' buffers and the shared result, kept mapped
   std::vector<std::byte*> local_buffers_;  // [local rank]
   std::byte* result_ = nullptr;            // the shared result, or this rank's buffer

@@ -5,7 +5,6 @@
 
 #include "comm/native/native_impl.h"
 #include "comm/native/node_sum.h"
-#include "comm/wire/non_finite.h"
 #include "core/error.h"
 
 namespace bertft::native {
@@ -13,14 +12,6 @@ namespace bertft::native {
 NativeTransport::Lane& NativeTransport::lane_at(int lane) const {
   check(lane >= 0 && lane < options_.lanes, "a lane that is not there");
   return *lanes_[static_cast<size_t>(lane)];
-}
-
-void NativeTransport::check_job(const ReduceJob& job) const {
-  check(result_ != nullptr, "a sum before attach()");
-  check(job.range.begin >= 0 && job.range.begin <= job.range.end && job.range.end <= elements_,
-        "a range outside the gradient buffer");
-  check(job.range.begin % kAlignmentElements == 0, "a range that does not begin on an aligned border");
-  check(job.wire == WireType::kFp32 || element_bytes_ == sizeof(float), "doubles travel as they are");
 }
 
 JobRecord NativeTransport::record_of(const ReduceJob& job) const {
@@ -36,20 +27,16 @@ JobRecord NativeTransport::record_of(const ReduceJob& job) const {
 
 void NativeTransport::report_non_finite(const ReduceJob& job, int rank, ElementRange block, const std::byte* buffer) {
   if (!options_.on_non_finite) return;
-  const std::byte* begin = buffer + static_cast<size_t>(block.begin) * element_bytes_;
-  const auto found = element_bytes_ == sizeof(float)
-                         ? scan_non_finite(reinterpret_cast<const float*>(begin), block.size())
-                         : scan_non_finite(reinterpret_cast<const double*>(begin), block.size());
-  if (!found) return;
-  options_.on_non_finite({rank, block.begin + found->first, job.step, job.unit, found->nan_count, found->inf_count,
-                          found->min, found->max});
+  const auto found =
+      gradients_.find_non_finite(job, rank, block.begin, block.size(), buffer + gradients_.offset_of(block.begin));
+  if (found) options_.on_non_finite(*found);
 }
 
 // For contributions that nobody of this node sums: looks at them before they leave.
 void NativeTransport::scan_own(const ReduceJob& job, ElementRange range) {
-  const std::byte* own = local_buffers_[static_cast<size_t>(topology_.local_rank)];
-  for (const WireBlock& block : map_.blocks(range, WireType::kFp32)) {
-    if (has_non_finite(own, block.range, element_bytes_)) report_non_finite(job, topology_.rank, block.range, own);
+  const std::byte* own = local_buffers_[static_cast<size_t>(local_rank())];
+  for (const WireBlock& block : gradients_.map().blocks(range, WireType::kFp32)) {
+    if (has_non_finite(own, block.range, gradients_.element_bytes())) report_non_finite(job, rank(), block.range, own);
   }
 }
 
@@ -59,16 +46,16 @@ void NativeTransport::sum_slice(Lane& lane, const ReduceJob& job, ElementRange s
   sum.sources.assign(local_buffers_.begin(), local_buffers_.end());
   sum.outputs = outputs;
   sum.range = slice;
-  sum.element_bytes = element_bytes_;
+  sum.element_bytes = gradients_.element_bytes();
   sum_range(sum, [&](size_t source, ElementRange block) {
-    report_non_finite(job, topology_.locals()[source], block, sum.sources[source]);
+    report_non_finite(job, topology().locals()[source], block, sum.sources[source]);
   });
-  lane.meter.summed(static_cast<size_t>(slice.size()) * element_bytes_ * sum.sources.size());
+  lane.meter.summed(gradients_.offset_of(slice.size()) * sum.sources.size());
 }
 
 void NativeTransport::copy_to_peers(ElementRange slice) {
-  const size_t begin = static_cast<size_t>(slice.begin) * element_bytes_;
-  const size_t bytes = static_cast<size_t>(slice.size()) * element_bytes_;
+  const size_t begin = gradients_.offset_of(slice.begin);
+  const size_t bytes = gradients_.offset_of(slice.size());
   for (std::byte* buffer : local_buffers_) {
     if (buffer != result_) std::memcpy(buffer + begin, result_ + begin, bytes);
   }
@@ -76,12 +63,12 @@ void NativeTransport::copy_to_peers(ElementRange slice) {
 
 // This rank's slice of a job that all ranks of the only node have posted.
 void NativeTransport::sum_posted(Lane& lane, uint64_t number) {
-  const JobRecord& record = lane.channel->record_of(number, topology_.local_rank);
+  const JobRecord& record = lane.channel->record_of(number, local_rank());
   ReduceJob job;
   job.range = {record.begin, record.end};
   job.step = record.step;
   job.unit = record.unit;
-  const ElementRange slice = slice_of(job.range, topology_.local_rank, topology_.local_size());
+  const ElementRange slice = slice_of(job.range, local_rank(), local_size());
   sum_slice(lane, job, slice, has_shared_result_ ? std::vector<std::byte*>{result_} : local_buffers_);
   const uint32_t flags = lane.channel->posted_flags(number);
   lane.channel->set_reduced(number, flags);
@@ -91,8 +78,8 @@ void NativeTransport::sum_posted(Lane& lane, uint64_t number) {
 
 void NativeTransport::post(int lane_index, const ReduceJob& job) {
   check(has_inline_sums(), "post() where sums cross nodes");
-  failure_.throw_if_set();
-  check_job(job);
+  failures().throw_if_set();
+  gradients_.check_job(job);
   Lane& lane = lane_at(lane_index);
   if (lane.channel == nullptr) {  // a world of one
     scan_own(job, job.range);
@@ -108,7 +95,7 @@ void NativeTransport::post(int lane_index, const ReduceJob& job) {
 }
 
 bool NativeTransport::progress(int lane_index) {
-  failure_.throw_if_set();
+  failures().throw_if_set();
   Lane& lane = lane_at(lane_index);
   if (lane.channel == nullptr) return true;
   const uint64_t posted = lane.channel->posted();
@@ -127,14 +114,14 @@ uint32_t NativeTransport::wait_posted(int lane_index) {
     }
     lane.channel->wait_reduced(lane.summed);
   }
-  failure_.throw_if_set();
+  failures().throw_if_set();
   return std::exchange(lane.flags, 0u);
 }
 
 uint32_t NativeTransport::all_reduce(int lane_index, const ReduceJob& job) {
-  if (topology_.nodes() > 1) {
-    failure_.throw_if_set();
-    check_job(job);
+  if (nodes() > 1) {
+    failures().throw_if_set();
+    gradients_.check_job(job);
     return reduce_between_nodes(lane_at(lane_index), job);
   }
   post(lane_index, job);
@@ -165,8 +152,8 @@ uint32_t NativeTransport::reduce_between_nodes(Lane& lane, const ReduceJob& job)
       if (buffer != result_) exchange.outputs.push_back(buffer);
     }
     flags = lane.exchange->run(exchange);
-  } else if (topology_.local_rank < topology_.local_slices) {
-    exchange.whole = slice_of(job.range, topology_.local_rank, topology_.local_slices);
+  } else if (local_rank() < topology().local_slices) {
+    exchange.whole = slice_of(job.range, local_rank(), topology().local_slices);
     exchange.outputs = {result_};
     if (is_summing_first()) sum_slice(lane, job, exchange.whole, {result_});
     flags = lane.exchange->run(exchange);
@@ -175,7 +162,7 @@ uint32_t NativeTransport::reduce_between_nodes(Lane& lane, const ReduceJob& job)
   if (is_alone) return flags;
   lane.channel->set_reduced(number, flags);
   lane.channel->wait_reduced(number);
-  return lane.channel->closed_flags(number, options_.is_hierarchical ? topology_.local_slices : topology_.local_size());
+  return lane.channel->closed_flags(number, options_.is_hierarchical ? topology().local_slices : local_size());
 }
 
 }  // namespace bertft::native

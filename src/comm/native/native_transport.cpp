@@ -24,13 +24,7 @@ constexpr int kSharedResultFrom = 3;
 }  // namespace
 
 NativeTransport::NativeTransport(Mesh mesh, NativeOptions options)
-    : options_(std::move(options)),
-      topology_(std::move(mesh.topology)),
-      job_(mesh.secret.job),
-      closed_strangers_(mesh.closed_strangers),
-      interfaces_(std::move(mesh.interfaces)),
-      sockets_(std::move(mesh.data)),
-      control_(std::make_unique<ControlPlane>(topology_, job_, std::move(mesh.control), failure_)) {
+    : ConnectedTransport(std::move(mesh)), options_(std::move(options)) {
   for (int i = 0; i < options_.lanes; ++i) {
     lanes_.push_back(std::make_unique<Lane>());
     lanes_.back()->index = i;
@@ -40,56 +34,49 @@ NativeTransport::NativeTransport(Mesh mesh, NativeOptions options)
 void NativeTransport::open() {
   check(node_collectives_ == nullptr, "open() twice");
   const int channels = options_.lanes + 1;
-  if (topology_.local_size() > 1) {
-    memory_ = NodeMemory(topology_, channels, job_, *control_);
-    failure_.on_set([this] { memory_.ring_own(topology_.local_rank); });
+  if (local_size() > 1) {
+    memory_ = NodeMemory(topology(), channels, job(), control());
+    failures().on_set([this] { memory_.ring_own(local_rank()); });
   }
-  const NodeChannel::Context context{topology_, memory_, failure_, options_.wait_limit_s};
-  node_collectives_ = std::make_unique<NodeCollectives>(context, options_.lanes, collective_record_);
-  if (topology_.nodes() > 1 && topology_.local_rank == 0) {
+  const NodeChannel::Context context{topology(), memory_, failures(), options_.wait_limit_s};
+  node_collectives_ = std::make_unique<NodeCollectives>(context, options_.lanes, collective_record());
+  if (nodes() > 1 && local_rank() == 0) {
     std::map<int, int> leaders;
-    for (const auto& [link, socket] : sockets_) {
-      if (link.channel == options_.lanes + 1) leaders[topology_.node_of[static_cast<size_t>(link.peer)]] = socket.get();
+    for (const auto& [link, socket] : data_sockets()) {
+      if (link.channel == options_.lanes + 1)
+        leaders[topology().node_of[static_cast<size_t>(link.peer)]] = socket.get();
     }
-    leaders_ = std::make_unique<LeaderLinks>(
-        LeaderLinks::Context{topology_, job_, failure_, collective_record_, collective_meter_, options_.wait_limit_s},
-        std::move(leaders));
+    leaders_ = std::make_unique<LeaderLinks>(LeaderLinks::Context{topology(), job(), failures(), collective_record(),
+                                                                  collective_meter(), options_.wait_limit_s},
+                                             std::move(leaders));
   }
-  if (topology_.local_size() == 1) return;
+  if (local_size() == 1) return;
   for (auto& lane : lanes_) {
     lane->channel = std::make_unique<NodeChannel>(context, lane->index, lane->index, lane->record);
   }
 }
 
 // The control plane goes first: its thread must not ring bells that are gone.
-NativeTransport::~NativeTransport() { control_.reset(); }
+NativeTransport::~NativeTransport() { stop_control(); }
 
 std::string NativeTransport::description() const {
-  std::string text = fmt::format("native: {} rank(s) on {} node(s)", topology_.size, topology_.nodes());
-  if (topology_.local_size() > 1) text += ", shared memory";
-  if (topology_.nodes() == 1) return text;
+  std::string text = fmt::format("native: {} rank(s) on {} node(s)", size(), nodes());
+  if (local_size() > 1) text += ", shared memory";
+  if (nodes() == 1) return text;
   return text + fmt::format(", TCP with {} lane(s), {}, through {}", options_.lanes,
-                            options_.is_hierarchical ? "hierarchical" : "flat", interfaces_);
+                            options_.is_hierarchical ? "hierarchical" : "flat", interfaces());
 }
 
 const void* NativeTransport::attach(const GradientBuffer& buffer, WireMap map) {
   check(result_ == nullptr, "attach() twice");
-  const std::vector<std::string> sizes = all_gather(fmt::format("{} bytes", buffer.bytes()));
-  for (size_t rank = 0; rank < sizes.size(); ++rank) {
-    if (sizes[rank] == sizes.front()) continue;
-    throw CommError(fmt::format("{} has {} of gradients, {} {}: the ranks train different models",
-                                topology_.name_of(static_cast<int>(rank)), sizes[rank], topology_.name_of(0),
-                                sizes.front()));
-  }
-  map_ = std::move(map);
-  element_bytes_ = buffer.element_bytes();
-  elements_ = static_cast<int64_t>(buffer.bytes() / element_bytes_);
-  local_buffers_.assign(static_cast<size_t>(topology_.local_size()), nullptr);
-  local_buffers_[static_cast<size_t>(topology_.local_rank)] = static_cast<std::byte*>(buffer.data());
+  require_equal_buffers(buffer, topology(), [this](const std::string& mine) { return all_gather(mine); });
+  gradients_ = AttachedGradients(buffer, std::move(map));
+  local_buffers_.assign(static_cast<size_t>(local_size()), nullptr);
+  local_buffers_[static_cast<size_t>(local_rank())] = static_cast<std::byte*>(buffer.data());
   result_ = static_cast<std::byte*>(buffer.data());
-  if (topology_.local_size() > 1) share_buffers(buffer);
+  if (local_size() > 1) share_buffers(buffer);
   for (auto& lane : lanes_) {
-    if (topology_.nodes() > 1) make_exchange(*lane);
+    if (nodes() > 1) make_exchange(*lane);
   }
   barrier();
   return result_;
@@ -97,77 +84,62 @@ const void* NativeTransport::attach(const GradientBuffer& buffer, WireMap map) {
 
 void NativeTransport::share_buffers(const GradientBuffer& buffer) {
   check(static_cast<bool>(buffer.shared()), "gradients of several ranks on a node must lie in a shared segment");
-  has_shared_result_ =
-      topology_.local_size() >= kSharedResultFrom && (topology_.nodes() == 1 || options_.is_hierarchical);
+  has_shared_result_ = local_size() >= kSharedResultFrom && (nodes() == 1 || options_.is_hierarchical);
   SharedMemory shared_result;
-  if (has_shared_result_ && topology_.local_rank == 0) {
+  if (has_shared_result_ && local_rank() == 0) {
     shared_result = SharedMemory::create(buffer.bytes(), "bertft sums");
   }
-  for (const int peer : topology_.locals()) {
-    if (peer == topology_.rank) continue;
-    control_->send_memory(peer, kGradientTag, buffer.shared());
-    if (shared_result) control_->send_memory(peer, kResultTag, shared_result);
+  for (const int peer : topology().locals()) {
+    if (peer == rank()) continue;
+    control().send_memory(peer, kGradientTag, buffer.shared());
+    if (shared_result) control().send_memory(peer, kResultTag, shared_result);
   }
   for (size_t local = 0; local < local_buffers_.size(); ++local) {
-    if (static_cast<int>(local) == topology_.local_rank) continue;
-    segments_.push_back(control_->take_memory(topology_.locals()[local], kGradientTag, buffer.bytes()));
+    if (static_cast<int>(local) == local_rank()) continue;
+    segments_.push_back(control().take_memory(topology().locals()[local], kGradientTag, buffer.bytes()));
     local_buffers_[local] = static_cast<std::byte*>(segments_.back().data());
   }
   if (!has_shared_result_) return;
-  if (topology_.local_rank != 0) shared_result = control_->take_memory(topology_.leader(), kResultTag, buffer.bytes());
+  if (local_rank() != 0) shared_result = control().take_memory(topology().leader(), kResultTag, buffer.bytes());
   segments_.push_back(shared_result);
   result_ = static_cast<std::byte*>(shared_result.data());
 }
 
 // Hierarchical: the ranks with this local rank, one of each node. Flat: all ranks.
 void NativeTransport::make_exchange(Lane& lane) {
-  if (options_.is_hierarchical && topology_.local_rank >= topology_.local_slices) return;
+  if (options_.is_hierarchical && local_rank() >= topology().local_slices) return;
   std::vector<Participant> participants;
-  for (const int rank : topology_.canonical) {
-    const int node = topology_.node_of[static_cast<size_t>(rank)];
-    const std::vector<int>& members = topology_.members[static_cast<size_t>(node)];
+  for (const int rank : topology().canonical) {
+    const int node = topology().node_of[static_cast<size_t>(rank)];
+    const std::vector<int>& members = topology().members[static_cast<size_t>(node)];
     const auto local = std::find(members.begin(), members.end(), rank) - members.begin();
-    if (options_.is_hierarchical && local != topology_.local_rank) continue;
-    const bool is_here = node == topology_.node;
-    const int socket = is_here ? -1 : sockets_.at({rank, 1 + lane.index}).get();
+    if (options_.is_hierarchical && local != local_rank()) continue;
+    const bool is_here = node == topology().node;
+    const int socket = is_here ? -1 : data_sockets().at({rank, 1 + lane.index}).get();
     participants.push_back({rank, node, socket});
     const std::byte* buffer = is_here ? local_buffers_[static_cast<size_t>(local)] : nullptr;
-    lane.in_memory.push_back(rank == topology_.rank && options_.is_hierarchical ? result_ : buffer);
+    lane.in_memory.push_back(rank == topology().rank && options_.is_hierarchical ? result_ : buffer);
   }
-  lane.exchange =
-      std::make_unique<SliceExchange>(SliceExchange::Context{topology_, map_, job_, lane.index, element_bytes_,
-                                                             failure_, lane.record, lane.meter, options_.wait_limit_s},
-                                      std::move(participants));
-}
-
-void NativeTransport::abort(const std::string& cause) noexcept {
-  try {
-    control_->abort(fmt::format("{}: {}", topology_.name_of(topology_.rank), cause));
-  } catch (...) {  // no memory for a better text
-    control_->abort(cause);
-  }
+  lane.exchange = std::make_unique<SliceExchange>(
+      SliceExchange::Context{topology(), gradients_.map(), job(), lane.index, gradients_.element_bytes(), failures(),
+                             lane.record, lane.meter, options_.wait_limit_s},
+      std::move(participants));
 }
 
 TransportCounters NativeTransport::counters() const {
-  TransportCounters result;
+  TransportCounters result = common_counters();
   for (const auto& lane : lanes_) {
     result.lanes.push_back(lane->meter.counters());
     result.shared_summed += lane->meter.summed_bytes();
     result.fp32_blocks += lane->meter.fp32_blocks();
   }
-  result.collectives = collective_meter_.counters();
-  result.control = control_->counters();
-  result.closed_strangers = closed_strangers_;
   return result;
 }
 
 std::vector<TransportWait> NativeTransport::waits() const {
-  std::vector<TransportWait> result;
-  for (const auto& lane : lanes_) {
-    if (auto wait = lane->record.get()) result.push_back(std::move(*wait));
-  }
-  if (auto wait = collective_record_.get()) result.push_back(std::move(*wait));
-  return result;
+  std::vector<const WaitRecord*> records;
+  for (const auto& lane : lanes_) records.push_back(&lane->record);
+  return waits_of(records);
 }
 
 }  // namespace native

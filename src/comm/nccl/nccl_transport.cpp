@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "comm/native/attached_gradients.h"
 #include "comm/nccl/launch_thread.h"
 #include "core/error.h"
 
@@ -146,14 +147,8 @@ class NcclTransport final : public Transport {
 };
 
 const void* NcclTransport::attach(const GradientBuffer& buffer, WireMap map) {
-  const std::vector<std::string> sizes = control_->all_gather(
-      fmt::format("{} elements of {} bytes", buffer.bytes() / buffer.element_bytes(), buffer.element_bytes()));
-  for (size_t rank = 0; rank < sizes.size(); ++rank) {
-    if (sizes[rank] == sizes.front()) continue;
-    throw CommError(fmt::format("{} has gradients of {}, {} of {}: the ranks train different models",
-                                topology_.name_of(static_cast<int>(rank)), sizes[rank], topology_.name_of(0),
-                                sizes.front()));
-  }
+  native::require_equal_buffers(buffer, topology_,
+                                [this](const std::string& mine) { return control_->all_gather(mine); });
   if (buffer.element_bytes() != sizeof(float)) {
     throw CommError("comm.transport nccl sums fp32 gradients only. Set precision to another value than fp64");
   }
