@@ -4,6 +4,7 @@
 // depends on other programs.
 //
 //   bench_exchange_layers [--ranks 2] [--shapes bert-base] [--steps 30]
+//   mpirun -np 2 bench_exchange_layers [the same but --ranks]     (the transport over MPI and MPI_Allreduce, too)
 #include <fmt/format.h>
 #include <time.h>
 
@@ -16,8 +17,12 @@
 #include <vector>
 
 #include "bench/payload.h"
+#include "comm/launcher.h"
 #include "comm/make_communicator.h"
+#include "comm/mpi/mpi_transport.h"
+#include "comm/mpi/plain_allreduce.h"
 #include "comm/native/native_transport.h"
+#include "comm/start.h"
 #include "comm/world.h"
 #include "core/error.h"
 #include "core/timer.h"
@@ -126,6 +131,26 @@ void run_rank(Bootstrap& bootstrap, const Setup& setup) {
     transport->wait_posted(0);
   });
   sums.push_back(transport_sums);
+  std::unique_ptr<Transport> mpi;
+  if (is_launched() && has_plain_allreduce()) {
+    mpi = make_mpi_transport(bootstrap, {});
+    const void* mpi_sums = mpi->attach(buffer, WireMap(layout));
+    layers.emplace_back("mpi transport", [&](int64_t step) {
+      for (const LayoutUnit& unit : layout.units) {
+        ReduceJob job;
+        job.range = {unit.begin, unit.end};
+        job.step = step;
+        mpi->all_reduce(0, job);
+      }
+    });
+    sums.push_back(mpi_sums);
+    layers.emplace_back("MPI_Allreduce, units", [&](int64_t) {
+      for (const LayoutUnit& unit : layout.units) plain_allreduce(values + unit.begin, unit.end - unit.begin);
+    });
+    sums.push_back(values);
+    layers.emplace_back("MPI_Allreduce, whole", [&](int64_t) { plain_allreduce(values, elements); });
+    sums.push_back(values);
+  }
   std::vector<std::unique_ptr<Communicator>> communicators;
   for (const std::string negotiate : {"bitvector", "static"}) {
     for (const bool is_inline : {true, false}) {
@@ -168,6 +193,7 @@ void run_rank(Bootstrap& bootstrap, const Setup& setup) {
   }
   for (const Layer& layer : layers) layer.report(bootstrap);
   for (auto& communicator : communicators) communicator->close();
+  if (mpi) mpi->close();
   transport->close();
 }
 
@@ -193,7 +219,14 @@ Setup parse(int count, char** words) {
 
 int main(int count, char** words) {
   try {
-    const bertft::Setup setup = bertft::parse(count, words);
+    bertft::Setup setup = bertft::parse(count, words);
+    if (bertft::is_launched()) {
+      const std::unique_ptr<bertft::Bootstrap> bootstrap = bertft::start_bootstrap();
+      setup.ranks = bootstrap->size();
+      run_rank(*bootstrap, setup);
+      bootstrap->finish();
+      return 0;
+    }
     return bertft::bench::run_forked(setup.ranks, [&](bertft::Bootstrap& bootstrap) { run_rank(bootstrap, setup); });
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
