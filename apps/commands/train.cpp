@@ -71,6 +71,7 @@ class TrainCommand final : public Command {
     std::optional<ResumePlace> resume;
     std::vector<std::string> notes;
     bool is_complete = false;
+    ranks_->bootstrap().expect_short_waits({});
     together([&] {
       require_argument(name(), config_path_, "--config FILE");
       config = load_run_config(config_path_);
@@ -87,6 +88,7 @@ class TrainCommand final : public Command {
     if (prints_config_ && world_.rank == 0) std::cout << print_run_config(config);
     if (prints_config_) return static_cast<int>(ExitCode::kDone);
     for (const std::string& note : notes) log::warn(note);
+    ranks_->bootstrap().expect_short_waits({config.comm.stall_warn_s, config.comm.stall_abort_s});
     require_equal_facts(world_, ranks_->gather(), configuration_facts(config));
     if (!is_complete) return run_job(std::move(config), resume);
     const RunDir run_dir(config.output.dir);

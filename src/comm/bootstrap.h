@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "comm/stall_settings.h"
+
 namespace bertft {
 
 // All calls are collective: every rank makes them in the same order. Throws CommError when a peer is gone.
@@ -17,6 +19,9 @@ class Bootstrap {
   // The byte strings of all ranks, in rank order.
   virtual std::vector<std::string> all_gather(const std::string& mine) = 0;
   virtual void barrier() = 0;
+  // From now on nobody does anything long between two calls: one that takes longer than the limits is warned of, and
+  // then ends this process. Not collective.
+  virtual void expect_short_waits(const StallSettings& /*limits*/) {}
   // The end of a job that went well; nothing may be called after it.
   virtual void finish() {}
 };

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "comm/stall_settings.h"
 #include "comm/world.h"
 
 namespace bertft {
@@ -23,13 +24,6 @@ struct RankStatus {
 };
 std::string packed(const RankStatus& status);
 RankStatus unpacked_status(std::string_view bytes);  // throws CommError
-
-struct StallSettings {
-  double warn_s = 5.0;     // 0: never
-  double abort_s = 120.0;  // 0: never
-  bool is_on() const { return warn_s > 0.0 || abort_s > 0.0; }
-  double announce_every_s() const;  // at most once a second, often enough for the shorter limit
-};
 
 class StallWatch {
  public:

@@ -1,5 +1,9 @@
-// What happens when a rank dies or stands still while the ranks read their data, long before the first step.
+// What happens when a rank dies or stands still before the first step: while the ranks read their data, or start MPI.
 #include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <regex>
 
 #include "tests/support/test.h"
 #include "tests/system/long_job.h"
@@ -53,6 +57,32 @@ TEST_CASE("a rank that stands still while ranks read their data is named, and th
     CHECK(result.err.find("waiting for " + name_of(victim) + ", which has said nothing") != std::string::npos);
     CHECK(result.err.find("no progress (comm.stall_abort_s)") != std::string::npos);
   }
+}
+
+// Before MPI has brought the ranks together nobody can be asked; but a process of the same node can be seen.
+TEST_CASE("a rank that is stopped before it has started MPI is named, and may go on") {
+  if (!has_mpirun()) return;
+  const LongJob job(1);
+  RunRequest request = ranks_request({job.arguments("run"), job.arguments("run")});
+  const auto second = std::find(request.arguments.rbegin(), request.arguments.rend(), binary_path());
+  REQUIRE(second != request.arguments.rend());
+  const std::vector<std::string> stopped = {"/bin/sh", "-c", "kill -STOP $$; exec \"$0\" \"$@\""};
+  request.arguments.insert(second.base() - 1, stopped.begin(), stopped.end());
+  RunningProgram program("mpirun", request);
+  const std::regex warning("the ranks have not come together for .*: rank 1 \\(process ([0-9]+)\\) is stopped");
+  std::smatch found;
+  std::string said;
+  for (int i = 0; i < 6000 && program.is_running() && found.empty(); ++i) {
+    ::usleep(10'000);
+    said = program.err();
+    std::regex_search(said, found, warning);
+  }
+  CAPTURE(said);
+  REQUIRE_FALSE(found.empty());
+  ::kill(std::stoi(found[1]), SIGCONT);
+  const RunResult result = program.wait();
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
 }
 
 }  // namespace

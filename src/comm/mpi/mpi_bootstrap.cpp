@@ -15,9 +15,12 @@ using mpi::require;
 
 std::unique_ptr<MpiBootstrap> MpiBootstrap::start(int expected_size) {
   int provided = MPI_THREAD_SINGLE;
-  require(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
-  require(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   std::unique_ptr<MpiBootstrap> bootstrap(new MpiBootstrap());
+  {
+    const StartWatch::Call call(bootstrap->watch_, "MPI_Init_thread", StartWatch::Kind::kStart);
+    require(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+  }
+  require(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   require(MPI_Comm_rank(MPI_COMM_WORLD, &bootstrap->rank_), "MPI_Comm_rank");
   require(MPI_Comm_size(MPI_COMM_WORLD, &bootstrap->size_), "MPI_Comm_size");
   if (bootstrap->size_ != expected_size) {
@@ -34,6 +37,7 @@ std::unique_ptr<MpiBootstrap> MpiBootstrap::start(int expected_size) {
 
 std::vector<std::string> MpiBootstrap::all_gather(const std::string& mine) {
   check(mine.size() < INT_MAX, "texts of a bootstrap are small");
+  const StartWatch::Call call(watch_, "MPI_Allgather", kind_);
   const int length = static_cast<int>(mine.size());
   std::vector<int> lengths(static_cast<size_t>(size_));
   require(MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD), "MPI_Allgather");
@@ -52,8 +56,19 @@ std::vector<std::string> MpiBootstrap::all_gather(const std::string& mine) {
   return texts;
 }
 
-void MpiBootstrap::barrier() { require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); }
+void MpiBootstrap::barrier() {
+  const StartWatch::Call call(watch_, "MPI_Barrier", kind_);
+  require(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier");
+}
 
-void MpiBootstrap::finish() { require(MPI_Finalize(), "MPI_Finalize"); }
+void MpiBootstrap::expect_short_waits(const StallSettings& limits) {
+  watch_.set_limits(limits);
+  kind_ = StartWatch::Kind::kShort;
+}
+
+void MpiBootstrap::finish() {
+  const StartWatch::Call call(watch_, "MPI_Finalize", StartWatch::Kind::kLong);
+  require(MPI_Finalize(), "MPI_Finalize");
+}
 
 }  // namespace bertft

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "comm/bootstrap.h"
+#include "comm/start_watch.h"
 
 namespace bertft {
 
@@ -18,11 +19,14 @@ class MpiBootstrap final : public Bootstrap {
   int size() const override { return size_; }
   std::vector<std::string> all_gather(const std::string& mine) override;
   void barrier() override;
+  void expect_short_waits(const StallSettings& limits) override;
   // Ends MPI; without it the launcher takes the end of the process for a failure, as it should after one.
   void finish() override;
 
  private:
   MpiBootstrap() = default;
+  StartWatch watch_{StallSettings{}};
+  StartWatch::Kind kind_ = StartWatch::Kind::kLong;
   int rank_ = 0;
   int size_ = 1;
 };
