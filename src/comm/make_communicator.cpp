@@ -148,10 +148,12 @@ std::unique_ptr<Communicator> make_communicator(const CommOptions& options, cons
     link = connect_ranks(options, world, bootstrap);
   }
   const auto timeline = make_timeline(options, layout, world, link->transport().lanes());
+  const bool makes_batches = link->transport().has_batches() && !is_horovod(options) && !timeline;
   RankCommunicatorSettings settings{.wire = wire,
                                     .sums = sum_thread(options, *link, are_cores_filled),
                                     .fuses_by_copy = is_horovod(options),
-                                    .sparse_rows = sparse_rule_of(options)};
+                                    .sparse_rows = sparse_rule_of(options),
+                                    .makes_batches = makes_batches};
   if (timeline) settings.observer = timeline;
   std::unique_ptr<Negotiator> negotiator = make_negotiator(options, layout, *link, timeline.get());
   return std::make_unique<RankCommunicator>(std::move(link), std::move(negotiator), layout, gradients, settings);

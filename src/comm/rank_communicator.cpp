@@ -54,6 +54,8 @@ RankCommunicator::RankCommunicator(std::shared_ptr<RankLink> link, std::unique_p
     results_ = transport_->attach(gradients, WireMap(layout));
   }
   sums_ = settings_.fuses_by_copy ? gradients.data() : results_;
+  check(!settings_.makes_batches || (transport_->has_batches() && !settings_.fuses_by_copy),
+        "batches of sums in place");
   check(settings_.sums != SumThread::kCompute || transport_->has_inline_sums(), "sums in between within one node");
   const bool has_lanes = settings_.sums == SumThread::kLane;
   lane_queues_.resize(has_lanes ? static_cast<size_t>(transport_->lanes()) : 1);

@@ -38,6 +38,7 @@ struct RankCommunicatorSettings {
   SumThread sums = SumThread::kLane;
   bool fuses_by_copy = false;                   // groups of several units travel through the fusion area
   SparseRule sparse_rows = SparseRule::kNever;  // not together with fuses_by_copy
+  bool makes_batches = false;  // kLane: all sums that are waiting go to the transport at once; without an observer
   std::shared_ptr<CommObserver> observer = std::make_shared<CommObserver>();  // never null
 };
 
@@ -87,6 +88,7 @@ class RankCommunicator final : public Communicator {
   void run_lane(int lane);
   std::optional<Sum> next_sum(size_t lane);
   void make_sum(int lane, const Sum& sum);
+  void make_batch(int lane, const std::vector<Sum>& sums);
   void make_pending_sums();
   void make_sums_inline();
   void finish_inline();

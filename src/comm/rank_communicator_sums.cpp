@@ -21,14 +21,20 @@ void RankCommunicator::run_lane(int lane) {
   const auto queue = static_cast<size_t>(lane);
   try {
     while (true) {
-      std::optional<Sum> sum;
+      std::vector<Sum> sums;
       {
         std::unique_lock lock(mutex_);
         work_.wait(lock, [&] { return is_stopping_ || !failure_.empty() || !lane_queues_[queue].empty(); });
         if (is_stopping_ || !failure_.empty()) return;
-        sum = next_sum(queue);
+        do {
+          sums.push_back(*next_sum(queue));
+        } while (settings_.makes_batches && !lane_queues_[queue].empty());
       }
-      make_sum(lane, *sum);
+      if (settings_.makes_batches) {
+        make_batch(lane, sums);
+      } else {
+        make_sum(lane, sums.front());
+      }
     }
   } catch (const std::exception& failure) {
     fail(failure.what());
@@ -73,6 +79,22 @@ void RankCommunicator::make_sum(int lane, const Sum& sum) {
   const std::lock_guard lock(mutex_);
   sum_is_done(sum.units, word);
   if (--sums_on_way_ == 0) counters_.total_s += now_s() - on_way_since_s_;
+  flush();
+}
+
+// Ranks may cut what is agreed into other batches: the order of jobs is the same.
+void RankCommunicator::make_batch(int lane, const std::vector<Sum>& sums) {
+  for (const Sum& sum : sums) {
+    const uint32_t flags = flag_word();
+    for (size_t place = 0; place < sum.units.size(); ++place) {
+      transport_->post(lane, job_of(range_of(sum.units[place]), sum, place, flags));
+    }
+  }
+  const uint32_t word = transport_->wait_posted(lane);
+  const std::lock_guard lock(mutex_);
+  for (const Sum& sum : sums) sum_is_done(sum.units, word);
+  sums_on_way_ -= static_cast<int>(sums.size());
+  if (sums_on_way_ == 0) counters_.total_s += now_s() - on_way_since_s_;
   flush();
 }
 

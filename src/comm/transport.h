@@ -94,6 +94,8 @@ class Transport {
   // job, which returns the flags of the whole step.)
   virtual uint32_t all_reduce(int lane, const ReduceJob& job) = 0;
 
+  // post() several jobs on the thread of a lane, then wait_posted(): all are on their way at once.
+  virtual bool has_batches() const { return false; }
   // Sums made in between, on the compute thread, where a comm thread would only take its core: post() announces that
   // this rank's contribution is written, progress() sums what all ranks have posted and never waits, wait_posted()
   // blocks until everything posted is summed and returns the OR of all flags since the last such call.

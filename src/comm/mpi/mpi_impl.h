@@ -28,7 +28,8 @@ class MpiTransport final : public native::ConnectedTransport {
   const void* attach(const GradientBuffer& buffer, WireMap map) override;
   int lanes() const override { return options_.lanes; }
   uint32_t all_reduce(int lane, const ReduceJob& job) override;
-  // Never: MPI moves nothing between calls.
+  // MPI moves nothing between calls, so not in between.
+  bool has_batches() const override { return true; }
   void post(int lane, const ReduceJob& job) override;
   bool progress(int lane) override;
   uint32_t wait_posted(int lane) override;
@@ -43,6 +44,7 @@ class MpiTransport final : public native::ConnectedTransport {
   std::vector<TransportWait> waits() const override;
 
  private:
+  MpiLane& lane_at(int lane);
   void report(const ReduceJob& job, int rank, int64_t first, int64_t count, const void* elements) const;
   void gather(const void* mine, void* all, const std::vector<int>& bytes, const std::vector<int>& at);
   int place_of(int rank) const;

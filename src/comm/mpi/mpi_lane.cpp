@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "comm/mpi/mpi_calls.h"
 #include "core/error.h"
@@ -13,10 +14,13 @@ namespace {
 // Elements of a window: so many for each rank that a slice is worth a message, and not more than this in all.
 constexpr int64_t kSliceElements = 4 * kWireBlockElements;
 constexpr int64_t kWindowElements = 256 * kWireBlockElements;
+// So many windows on their way that a rank finds something to do while another is late, within so much memory.
+constexpr int64_t kMostWindows = 32;
+constexpr int64_t kWindowsElements = 4 * kWindowElements;
 
-// Each window passes through these, one step per turn of the loop; while it waits in one, others are on their way.
-enum FlatStage { kFlatSend, kFlatAdd, kFlatTake, kFlatStages };
-enum HierarchicalStage { kNodeSend, kNodeAdd, kRailAdd, kRailTake, kNodeTake, kHierarchicalStages };
+// What a window waits for before its next step.
+enum FlatStage { kFlatAdd, kFlatTake, kFlatStages };
+enum HierarchicalStage { kNodeAdd, kRailAdd, kRailTake, kNodeTake, kHierarchicalStages };
 
 }  // namespace
 
@@ -27,21 +31,35 @@ MpiLane::MpiLane(const Setup& setup) : setup_(setup), wait_(setup.topology, setu
     require(MPI_Comm_split(from, color, key, &made), "MPI_Comm_split");
     if (made != MPI_COMM_NULL) require(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   };
-  split(MPI_COMM_WORLD, 0, static_cast<int>(place - topology.canonical.begin()), all_);
-  if (!setup_.is_hierarchical) return;
-  split(all_, topology.node, topology.local_rank, node_);
+  const auto split_both = [&](int color, int key, OwnerExchange::Comms& made) {
+    split(headers_, color, key, made.contributions);
+    split(headers_, color, key, made.results);
+  };
+  const int own = static_cast<int>(place - topology.canonical.begin());
+  split(MPI_COMM_WORLD, 0, own, headers_);
+  if (!setup_.is_hierarchical) {
+    split_both(0, own, all_);
+    return;
+  }
+  split_both(topology.node, topology.local_rank, node_);
   const bool has_rail = topology.local_rank < topology.local_slices;
-  split(all_, has_rail ? topology.local_rank : MPI_UNDEFINED, topology.node, rail_);
+  split_both(has_rail ? topology.local_rank : MPI_UNDEFINED, topology.node, rail_);
 }
 
 void MpiLane::free_communicators() {
-  for (MPI_Comm* comm : {&rail_, &node_, &all_}) {
-    if (*comm != MPI_COMM_NULL) require(MPI_Comm_free(comm), "MPI_Comm_free");
+  for (OwnerExchange::Comms* comms : {&rail_, &node_, &all_}) {
+    for (MPI_Comm* comm : {&comms->results, &comms->contributions}) {
+      if (*comm != MPI_COMM_NULL) require(MPI_Comm_free(comm), "MPI_Comm_free");
+    }
   }
+  require(MPI_Comm_free(&headers_), "MPI_Comm_free");
 }
 
 void MpiLane::attach(const Buffer& buffer) {
   const native::Topology& topology = setup_.topology;
+  const int64_t most = std::min(kMostWindows, kWindowsElements / window_elements());
+  const int slots = std::max(static_cast<int>(most), stages() + 1);
+  for (int slot = 0; slot < slots; ++slot) free_slots_.push_back(slot);
   OwnerExchange::Context context{buffer.gradients, setup_.lane, wait_, meter_, buffer.on_wrong};
   std::vector<Member> all, here, rail;
   for (const int rank : topology.canonical) {
@@ -55,21 +73,23 @@ void MpiLane::attach(const Buffer& buffer) {
   if (!setup_.is_hierarchical) {
     const auto own = std::find(topology.canonical.begin(), topology.canonical.end(), topology.rank);
     flat_ = std::make_unique<OwnerExchange>(context, all_, all, static_cast<int>(own - topology.canonical.begin()),
-                                            topology.size, kFlatStages);
+                                            topology.size, slots);
     return;
   }
-  in_node_ = std::make_unique<OwnerExchange>(context, node_, here, topology.local_rank, topology.local_slices,
-                                             kHierarchicalStages);
-  if (rail_ == MPI_COMM_NULL) return;
+  in_node_ = std::make_unique<OwnerExchange>(context, node_, here, topology.local_rank, topology.local_slices, slots);
+  if (rail_.results == MPI_COMM_NULL) return;
   // What comes from a node is the sum of its ranks, whose values were looked at when it was made.
   context.on_wrong = [](const ReduceJob&, int, int64_t, int64_t, const void*) {};
-  between_nodes_ =
-      std::make_unique<OwnerExchange>(context, rail_, rail, topology.node, topology.nodes(), kHierarchicalStages);
+  between_nodes_ = std::make_unique<OwnerExchange>(context, rail_, rail, topology.node, topology.nodes(), slots);
 }
+
+int MpiLane::stages() const { return setup_.is_hierarchical ? int{kHierarchicalStages} : int{kFlatStages}; }
+
+int64_t MpiLane::window_elements() const { return std::min(kSliceElements * setup_.topology.size, kWindowElements); }
 
 // Borders lie on a grid of the flat buffer, so that blocks are whole where they can be.
 std::vector<ElementRange> MpiLane::windows_of(ElementRange range) const {
-  const int64_t size = std::min(kSliceElements * setup_.topology.size, kWindowElements);
+  const int64_t size = window_elements();
   std::vector<ElementRange> windows;
   for (int64_t at = range.begin; at < range.end; at = windows.back().end) {
     windows.push_back({at, std::min(range.end, (at / size + 1) * size)});
@@ -77,73 +97,132 @@ std::vector<ElementRange> MpiLane::windows_of(ElementRange range) const {
   return windows;
 }
 
-uint32_t MpiLane::all_reduce(const ReduceJob& job) {
-  const uint32_t flags = agree_on(job);
-  ReduceJob inside = job;
-  inside.wire = WireType::kFp32;
-  const std::vector<ElementRange> windows = windows_of(job.range);
-  const int count = static_cast<int>(windows.size());
-  const int stages = setup_.is_hierarchical ? int{kHierarchicalStages} : int{kFlatStages};
-  // The order of calls on a communicator is the same on all ranks, as MPI demands.
-  for (int turn = 0; turn < count + stages - 1; ++turn) {
-    for (int stage = 0; stage < stages; ++stage) {
-      const int window = turn - stage;
-      if (window < 0 || window >= count) continue;
-      step(stage, window % stages, job, inside, windows[static_cast<size_t>(window)]);
-    }
-  }
-  return flags;
-}
-
-void MpiLane::step(int stage, int slot, const ReduceJob& job, const ReduceJob& inside, ElementRange window) {
-  if (flat_) {
-    if (stage == kFlatSend) flat_->send_contributions(slot, job, window);
-    if (stage == kFlatAdd) {
-      flat_->add_contributions(slot);
-      flat_->send_results(slot);
-    }
-    if (stage == kFlatTake) flat_->take_results(slot);
-    return;
-  }
-  if (stage == kNodeSend) in_node_->send_contributions(slot, inside, window);
-  if (stage == kNodeAdd) {
-    in_node_->add_contributions(slot);
-    if (between_nodes_) between_nodes_->send_contributions(slot, job, in_node_->own_slice(window));
-  }
-  if (stage == kRailAdd && between_nodes_) {
-    between_nodes_->add_contributions(slot);
-    between_nodes_->send_results(slot);
-  }
-  if (stage == kRailTake) {
-    if (between_nodes_) between_nodes_->take_results(slot);
-    in_node_->send_results(slot);
-  }
-  if (stage == kNodeTake) in_node_->take_results(slot);
-}
-
 // Every rank gives its flags once and all combine the same words. Nobody's data leaves before all are here, so a rank
 // that waits for late ones sleeps, and one that waits for data knows that it is on its way.
-uint32_t MpiLane::agree_on(const ReduceJob& job) {
-  const native::Topology& topology = setup_.topology;
-  const JobHeader mine{++sequence_, job.step, job.range.begin, job.range.end, static_cast<int32_t>(job.wire),
-                       job.flags};
-  std::vector<JobHeader> all(static_cast<size_t>(topology.size));
-  std::vector<MPI_Request> requests(1);
+void MpiLane::post(const ReduceJob& job) {
+  Job& posted = jobs_.emplace_back();
+  posted.what = posted.inside = job;
+  posted.inside.wire = WireType::kFp32;
+  posted.mine = {++sequence_, job.step, job.range.begin, job.range.end, static_cast<int32_t>(job.wire), job.flags};
+  posted.windows = windows_of(job.range);
+  posted.all.resize(static_cast<size_t>(setup_.topology.size));
   wait_.start("MPI_Iallgather", [&] {
-    return MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, all_, requests.data());
+    return MPI_Iallgather(&posted.mine, sizeof posted.mine, MPI_BYTE, posted.all.data(), sizeof posted.mine, MPI_BYTE,
+                          headers_, &posted.header.emplace_back());
   });
-  wait_.until_done(requests, {setup_.lane, "the other ranks", job.step, job.unit, {}});
-  uint32_t flags = 0;
-  for (size_t place = 0; place < all.size(); ++place) {
-    refuse(all[place], mine, topology.canonical[place]);
-    flags |= all[place].flags;
-    if (topology.canonical[place] == topology.rank) continue;
-    meter_.message_sent();
-    meter_.sent(sizeof mine, 0);
-    meter_.message_received();
-    meter_.received(sizeof mine, 0);
+}
+
+uint32_t MpiLane::wait_posted() {
+  wait_.until_done([this] { return look(); }, [this] { return waits_for(); });
+  return std::exchange(flags_, 0u);
+}
+
+// New contributions first, since others wait for them.
+Progress MpiLane::look() {
+  bool is_further = agree();
+  while (start_window()) is_further = true;
+  for (int stage = stages() - 1; stage >= 0; --stage) {
+    while (advance(stage)) is_further = true;
   }
-  return flags;
+  while (!jobs_.empty() && jobs_.front().is_agreed && jobs_.front().ended == jobs_.front().windows.size()) {
+    jobs_.pop_front();
+    is_further = true;
+  }
+  if (jobs_.empty()) return Progress::kDone;
+  return is_further ? Progress::kSome : Progress::kNone;
+}
+
+// Compares what the ranks say of the next jobs.
+bool MpiLane::agree() {
+  const native::Topology& topology = setup_.topology;
+  bool is_further = false;
+  for (Job& job : jobs_) {
+    if (job.is_agreed) continue;
+    if (!wait_.is_done(job.header)) break;
+    for (size_t place = 0; place < job.all.size(); ++place) {
+      refuse(job.all[place], job.mine, topology.canonical[place]);
+      flags_ |= job.all[place].flags;
+      if (topology.canonical[place] == topology.rank) continue;
+      meter_.message_sent();
+      meter_.sent(sizeof job.mine, 0);
+      meter_.message_received();
+      meter_.received(sizeof job.mine, 0);
+    }
+    job.is_agreed = is_further = true;
+  }
+  return is_further;
+}
+
+bool MpiLane::start_window() {
+  if (free_slots_.empty()) return false;
+  const auto is_started = [](const Job& job) { return job.is_agreed && job.started == job.windows.size(); };
+  const auto job = std::find_if_not(jobs_.begin(), jobs_.end(), is_started);
+  if (job == jobs_.end() || !job->is_agreed) return false;
+  const Window& window = windows_.emplace_back(Window{&*job, job->windows[job->started++], free_slots_.back(), 0});
+  free_slots_.pop_back();
+  if (flat_) {
+    flat_->send_contributions(window.slot, job->what, window.range);
+  } else {
+    in_node_->send_contributions(window.slot, job->inside, window.range);
+  }
+  return true;
+}
+
+bool MpiLane::advance(int stage) {
+  const auto window =
+      std::find_if(windows_.begin(), windows_.end(), [&](const Window& at) { return at.stage <= stage; });
+  if (window == windows_.end() || window->stage != stage || !has_come(*window)) return false;
+  take_step(*window);
+  if (++window->stage < stages()) return true;
+  ++window->job->ended;
+  free_slots_.push_back(window->slot);
+  windows_.erase(window);  // the first: nobody is in a later stage
+  return true;
+}
+
+bool MpiLane::has_come(const Window& window) {
+  const int slot = window.slot;
+  if (flat_) {
+    return window.stage == kFlatAdd ? flat_->have_contributions_come(slot) : flat_->have_results_come(slot);
+  }
+  if (window.stage == kNodeAdd) return in_node_->have_contributions_come(slot);
+  if (window.stage == kNodeTake) return in_node_->have_results_come(slot);
+  if (!between_nodes_) return true;
+  return window.stage == kRailAdd ? between_nodes_->have_contributions_come(slot)
+                                  : between_nodes_->have_results_come(slot);
+}
+
+void MpiLane::take_step(const Window& window) {
+  const int slot = window.slot;
+  if (flat_) {
+    if (window.stage == kFlatTake) return flat_->take_results(slot);
+    flat_->add_contributions(slot);
+    return flat_->send_results(slot);
+  }
+  if (window.stage == kNodeAdd) {
+    in_node_->add_contributions(slot);
+    if (between_nodes_) {
+      between_nodes_->send_contributions(slot, window.job->what, in_node_->own_slice(window.range));
+    }
+  } else if (window.stage == kRailAdd && between_nodes_) {
+    between_nodes_->add_contributions(slot);
+    between_nodes_->send_results(slot);
+  } else if (window.stage == kRailTake) {
+    if (between_nodes_) between_nodes_->take_results(slot);
+    in_node_->send_results(slot);
+  } else if (window.stage == kNodeTake) {
+    in_node_->take_results(slot);
+  }
+}
+
+TransportWait MpiLane::waits_for() const {
+  const Job& job = jobs_.front();
+  const char* what = "the other ranks";
+  if (job.is_agreed && !windows_.empty()) {
+    const bool is_result = windows_.front().stage == stages() - 1 || (!flat_ && windows_.front().stage == kRailTake);
+    what = is_result ? "results" : "contributions";
+  }
+  return {setup_.lane, what, job.what.step, job.what.unit, {}};
 }
 
 void MpiLane::refuse(const JobHeader& theirs, const JobHeader& mine, int rank) const {

@@ -1,10 +1,13 @@
-// One lane: communicators of its own, on which the ranks first compare the job and combine its flags, then sum it
-// window by window, inside the nodes and between them. Private to this folder: it knows MPI's types.
+// One lane: communicators of its own, on which the ranks first compare each job and combine its flags, then sum it
+// window by window, inside the nodes and between them. Several jobs may be on their way at once: what a rank does next
+// is what has come, and only the order within each communicator is the same everywhere. Private to this folder: it
+// knows MPI's types.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -47,27 +50,58 @@ class MpiLane {
   // Collective, after the last job of a run without failures.
   void free_communicators();
 
-  // See Transport::all_reduce.
-  uint32_t all_reduce(const ReduceJob& job);
+  // See Transport. What is posted moves in wait_posted() alone.
+  void post(const ReduceJob& job);
+  uint32_t wait_posted();
 
   const native::Meter& meter() const { return meter_; }
   const native::WaitRecord& record() const { return record_; }
 
  private:
-  uint32_t agree_on(const ReduceJob& job);
+  struct Job {
+    ReduceJob what;
+    ReduceJob inside;  // the same in fp32, for what stays in a node
+    JobHeader mine;
+    std::vector<JobHeader> all;  // [place]
+    std::vector<MPI_Request> header;
+    bool is_agreed = false;
+    std::vector<ElementRange> windows;
+    size_t started = 0, ended = 0;  // windows
+  };
+  struct Window {
+    Job* job = nullptr;
+    ElementRange range;
+    int slot = 0;
+    int stage = 0;  // what it waits for
+  };
+
+  Progress look();
+  bool agree();
+  bool start_window();
+  // Of the first window in a stage, the only one that may leave it.
+  bool advance(int stage);
+  bool has_come(const Window& window);
+  void take_step(const Window& window);
   void refuse(const JobHeader& theirs, const JobHeader& mine, int rank) const;
+  int64_t window_elements() const;
   std::vector<ElementRange> windows_of(ElementRange range) const;
-  void step(int stage, int window, const ReduceJob& job, const ReduceJob& inside, ElementRange range);
+  int stages() const;
+  TransportWait waits_for() const;
 
   Setup setup_;
   native::WaitRecord record_;
   native::Meter meter_;
   MpiWait wait_;
-  MPI_Comm all_ = MPI_COMM_NULL;   // in canonical order
-  MPI_Comm node_ = MPI_COMM_NULL;  // hierarchical: of this node
-  MPI_Comm rail_ = MPI_COMM_NULL;  // hierarchical: ranks with this local rank, one of each node
+  MPI_Comm headers_ = MPI_COMM_NULL;  // of all ranks, in canonical order
+  OwnerExchange::Comms all_;          // the same; flat
+  OwnerExchange::Comms node_;         // hierarchical: of this node
+  OwnerExchange::Comms rail_;         // hierarchical: ranks with this local rank, one of each node
   std::unique_ptr<OwnerExchange> flat_, in_node_, between_nodes_;
   int64_t sequence_ = 0;
+  std::deque<Job> jobs_;        // posted and not summed, in order
+  std::deque<Window> windows_;  // on their way, in order: none is in a later stage than the one before it
+  std::vector<int> free_slots_;
+  uint32_t flags_ = 0;  // of what was summed since the last wait_posted()
 };
 
 }  // namespace bertft::mpi

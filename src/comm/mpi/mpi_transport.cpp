@@ -77,16 +77,28 @@ void MpiTransport::report(const ReduceJob& job, int rank, int64_t first, int64_t
   if (const auto found = gradients_.find_non_finite(job, rank, first, count, elements)) options_.on_non_finite(*found);
 }
 
-uint32_t MpiTransport::all_reduce(int lane, const ReduceJob& job) {
+MpiLane& MpiTransport::lane_at(int lane) {
   check(lane >= 0 && lane < options_.lanes, "a lane that is not there");
-  failures().throw_if_set();
-  gradients_.check_job(job);
-  return lanes_[static_cast<size_t>(lane)]->all_reduce(job);
+  return *lanes_[static_cast<size_t>(lane)];
 }
 
-void MpiTransport::post(int, const ReduceJob&) { throw InternalError("the MPI transport makes no sums in between"); }
-bool MpiTransport::progress(int) { throw InternalError("the MPI transport makes no sums in between"); }
-uint32_t MpiTransport::wait_posted(int) { throw InternalError("the MPI transport makes no sums in between"); }
+uint32_t MpiTransport::all_reduce(int lane, const ReduceJob& job) {
+  post(lane, job);
+  return wait_posted(lane);
+}
+
+void MpiTransport::post(int lane, const ReduceJob& job) {
+  failures().throw_if_set();
+  gradients_.check_job(job);
+  lane_at(lane).post(job);
+}
+
+uint32_t MpiTransport::wait_posted(int lane) {
+  failures().throw_if_set();
+  return lane_at(lane).wait_posted();
+}
+
+bool MpiTransport::progress(int /*lane*/) { throw InternalError("the MPI transport makes no sums in between"); }
 
 // After everybody's good-bye nothing of MPI is open.
 void MpiTransport::close() {

@@ -56,17 +56,31 @@ void MpiWait::take(int code, const char* what) {
   }
 }
 
-void MpiWait::until_done(std::vector<MPI_Request>& requests, const TransportWait& place) {
-  const Timer waited;
-  std::chrono::microseconds rest = kShortest;
-  bool has_record = false;
+bool MpiWait::is_done(std::vector<MPI_Request>& requests) {
   int is_done = 0;
   const auto test = [&] {
     return MPI_Testall(static_cast<int>(requests.size()), requests.data(), &is_done, MPI_STATUSES_IGNORE);
   };
+  take(gate_.pass(test), "a transfer");
+  if (is_done != 0) requests.clear();
+  return is_done != 0;
+}
+
+void MpiWait::until_done(const std::function<Progress()>& look, const std::function<TransportWait()>& place) {
+  Timer waited;  // since the last progress
+  std::chrono::microseconds rest = kShortest;
+  bool has_record = false;
   for (int tries = 0;; ++tries) {
-    take(gate_.pass(test), "a transfer");
-    if (is_done != 0) break;
+    const Progress progress = look();
+    if (progress == Progress::kDone) break;
+    if (progress == Progress::kSome) {
+      if (has_record) record_.clear();
+      has_record = false;
+      waited.restart();
+      rest = kShortest;
+      tries = 0;
+      continue;
+    }
     if (tries < kYields) {
       ::sched_yield();
       continue;
@@ -74,17 +88,20 @@ void MpiWait::until_done(std::vector<MPI_Request>& requests, const TransportWait
     std::this_thread::sleep_for(rest);
     rest = std::min(2 * rest, kLongest);
     if (!has_record && waited.seconds() > kLong) {
-      record_.set(place);
+      record_.set(place());
       has_record = true;
     }
     if (wait_limit_s_ > 0.0 && waited.seconds() > wait_limit_s_) {
       gate_.failure().set(topology_.name_of(topology_.rank) + ": " +
-                          native::late_text(place, wait_limit_s_, topology_));
+                          native::late_text(place(), wait_limit_s_, topology_));
       gate_.leave();
     }
   }
   if (has_record) record_.clear();
-  requests.clear();
+}
+
+void MpiWait::until_done(std::vector<MPI_Request>& requests, const TransportWait& place) {
+  until_done([&] { return is_done(requests) ? Progress::kDone : Progress::kNone; }, [&] { return place; });
 }
 
 }  // namespace bertft::mpi

@@ -30,8 +30,12 @@ class CallGate {
   std::atomic<int> inside_{0};
 };
 
+// How far a look at operations of MPI has brought a thread.
+enum class Progress { kNone, kSome, kDone };
+
 // One per lane and for the collectives; used by one thread at a time. Every call of MPI of that thread goes through
-// start() or until_done(), so nothing is asked of MPI once the job has failed: the process then ends without it.
+// start(), is_done() or until_done(), so nothing is asked of MPI once the job has failed: the process then ends without
+// it.
 class MpiWait {
  public:
   // `wait_limit_s`: a wait that takes longer ends with an error; 0: none.
@@ -40,7 +44,12 @@ class MpiWait {
 
   // Throws CommError when the job has failed or `call()`, which starts an operation, does not succeed.
   void start(const char* what, const std::function<int()>& call);
-  // Returns when all of `requests` are done, which empties them. `place`: lane, step and unit for reports about stalls.
+  // Asks MPI once; true when all of `requests` are done, which empties them.
+  bool is_done(std::vector<MPI_Request>& requests);
+  // Calls look() until it gives kDone, and rests in between when it has brought nothing. `place()`: what is waited for,
+  // for reports about stalls.
+  void until_done(const std::function<Progress()>& look, const std::function<TransportWait()>& place);
+  // Returns when all of `requests` are done, which empties them.
   void until_done(std::vector<MPI_Request>& requests, const TransportWait& place);
 
  private:

@@ -2,7 +2,6 @@
 
 #include <climits>
 #include <cstring>
-#include <map>
 #include <utility>
 
 #include "comm/native/topology.h"
@@ -32,10 +31,10 @@ void grow(std::vector<std::byte>& buffer, size_t bytes) {
 
 }  // namespace
 
-OwnerExchange::OwnerExchange(Context context, MPI_Comm comm, std::vector<Member> members, int own, int owners,
+OwnerExchange::OwnerExchange(Context context, const Comms& comms, std::vector<Member> members, int own, int owners,
                              int slots)
     : context_(std::move(context)),
-      comm_(comm),
+      comms_(comms),
       members_(std::move(members)),
       own_(own),
       owners_(owners),
@@ -66,6 +65,7 @@ void OwnerExchange::send_contributions(int slot_index, const ReduceJob& job, Ele
   Slot& slot = slots_[static_cast<size_t>(slot_index)];
   slot.job = &job;
   slot.window = window;
+  slot.are_apart_asked_for = false;
   slot.packets.clear();
   for (int member = 0; member < count() && !is_plain(slot); ++member) {
     slot.packets.emplace_back(context_.gradients.map().blocks(slice(window, member), job.wire));
@@ -88,7 +88,7 @@ void OwnerExchange::send_contributions(int slot_index, const ReduceJob& job, Ele
   }
   context_.wait.start("MPI_Ialltoallv", [&] {
     return MPI_Ialltoallv(outgoing, slot.send_bytes.data(), slot.send_at.data(), MPI_BYTE, slot.incoming.data(),
-                          slot.receive_bytes.data(), slot.receive_at.data(), MPI_BYTE, comm_,
+                          slot.receive_bytes.data(), slot.receive_at.data(), MPI_BYTE, comms_.contributions,
                           &slot.collective.emplace_back());
   });
   for (int member = 0; member < count(); ++member) {
@@ -111,9 +111,34 @@ void OwnerExchange::encode_contributions(Slot& slot) {
   }
 }
 
+bool OwnerExchange::have_contributions_come(int slot_index) {
+  Slot& slot = slots_[static_cast<size_t>(slot_index)];
+  if (!slot.are_apart_asked_for) {
+    if (!context_.wait.is_done(slot.collective)) return false;
+    if (!is_plain(slot)) ask_for_contributions(slot);
+    slot.are_apart_asked_for = true;
+  }
+  // Those that this rank sent, too: their elements may be overwritten by results after this.
+  return context_.wait.is_done(slot.apart);
+}
+
+// What members could not say in 16 bits, as their messages tell.
+void OwnerExchange::ask_for_contributions(Slot& slot) {
+  const WirePacket& packet = slot.packets[static_cast<size_t>(own_)];
+  slot.apart_values.clear();
+  for (int member = 0; member < count(); ++member) {
+    const void* message = slot.incoming.data() + slot.receive_at[static_cast<size_t>(member)];
+    for (size_t i = 0; i < packet.blocks().size() && member != own_; ++i) {
+      if (!packet.is_apart(packet.code(message, i), i)) continue;
+      std::vector<float>& values = slot.apart_values[{member, i}];
+      values.resize(static_cast<size_t>(packet.blocks()[i].range.size()));
+      receive_apart(slot, member, packet.blocks()[i], kContributionTag, values.data());
+    }
+  }
+}
+
 void OwnerExchange::add_contributions(int slot_index) {
   Slot& slot = slots_[static_cast<size_t>(slot_index)];
-  wait_for(slot.collective, slot, "contributions");
   count_received(slot, own_, count() - 1);
   if (is_plain(slot)) {
     add_plain(slot);
@@ -136,27 +161,16 @@ void OwnerExchange::add_plain(Slot& slot) {
 void OwnerExchange::add_encoded(Slot& slot) {
   const WirePacket& packet = slot.packets[static_cast<size_t>(own_)];
   const auto message = [&](int member) { return slot.incoming.data() + slot.receive_at[static_cast<size_t>(member)]; };
-  std::map<std::pair<int, size_t>, std::vector<float>> apart;  // by member and block
-  for (int member = 0; member < count(); ++member) {
-    for (size_t i = 0; i < packet.blocks().size() && member != own_; ++i) {
-      if (!packet.is_apart(packet.code(message(member), i), i)) continue;
-      std::vector<float>& elements = apart[{member, i}];
-      elements.resize(static_cast<size_t>(packet.blocks()[i].range.size()));
-      receive_apart(slot, member, packet.blocks()[i], kContributionTag, elements.data());
-    }
-  }
-  // Those of this rank, too: their elements may be overwritten by results after this.
-  wait_for(slot.apart, slot, "contributions in fp32");
   for (size_t i = 0; i < packet.blocks().size(); ++i) {
     const ElementRange range = packet.blocks()[i].range;
     std::vector<Contribution> sources;
     for (int member = 0; member < count(); ++member) {
       Contribution source{at(range.begin), {}, members_[static_cast<size_t>(member)].group};
       if (member != own_) {
-        const auto by_itself = apart.find({member, i});
+        const auto by_itself = slot.apart_values.find({member, i});
         source.code = packet.code(message(member), i);
-        source.elements = by_itself != apart.end() ? static_cast<const void*>(by_itself->second.data())
-                                                   : packet.payload(message(member), i);
+        source.elements = by_itself != slot.apart_values.end() ? static_cast<const void*>(by_itself->second.data())
+                                                               : packet.payload(message(member), i);
       }
       sources.push_back(source);
     }
@@ -174,6 +188,7 @@ void OwnerExchange::add_up(const Slot& slot, const std::vector<Contribution>& so
 
 void OwnerExchange::send_results(int slot_index) {
   Slot& slot = slots_[static_cast<size_t>(slot_index)];
+  slot.are_apart_asked_for = false;
   std::byte* results = at(slot.window.begin);
   if (!is_plain(slot)) {
     encode_results(slot);
@@ -181,7 +196,7 @@ void OwnerExchange::send_results(int slot_index) {
   }
   context_.wait.start("MPI_Iallgatherv", [&] {
     return MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, results, slot.result_bytes.data(), slot.result_at.data(),
-                           MPI_BYTE, comm_, &slot.collective.emplace_back());
+                           MPI_BYTE, comms_.results, &slot.collective.emplace_back());
   });
   count_sent(slot, own_, count() - 1);
 }
@@ -204,9 +219,30 @@ void OwnerExchange::encode_results(Slot& slot) {
   }
 }
 
+bool OwnerExchange::have_results_come(int slot_index) {
+  Slot& slot = slots_[static_cast<size_t>(slot_index)];
+  if (!slot.are_apart_asked_for) {
+    if (!context_.wait.is_done(slot.collective)) return false;
+    if (!is_plain(slot)) ask_for_results(slot);
+    slot.are_apart_asked_for = true;
+  }
+  return context_.wait.is_done(slot.apart);
+}
+
+void OwnerExchange::ask_for_results(Slot& slot) {
+  for (int member = 0; member < count(); ++member) {
+    const WirePacket& packet = slot.packets[static_cast<size_t>(member)];
+    const void* message = slot.results.data() + slot.result_at[static_cast<size_t>(member)];
+    for (size_t i = 0; i < packet.blocks().size() && member != own_; ++i) {
+      if (!packet.is_apart(packet.code(message, i), i)) continue;
+      const WireBlock& block = packet.blocks()[i];
+      receive_apart(slot, member, block, kResultTag, at(block.range.begin));
+    }
+  }
+}
+
 void OwnerExchange::take_results(int slot_index) {
   Slot& slot = slots_[static_cast<size_t>(slot_index)];
-  wait_for(slot.collective, slot, "results");
   for (int member = 0; member < count(); ++member) {
     if (member != own_) count_received(slot, member, 1);
   }
@@ -220,9 +256,8 @@ void OwnerExchange::decode_results(Slot& slot) {
     for (size_t i = 0; i < packet.blocks().size() && member != own_; ++i) {
       const WireBlock& block = packet.blocks()[i];
       const BlockCode code = packet.code(message, i);
-      if (packet.is_apart(code, i)) {
-        receive_apart(slot, member, block, kResultTag, at(block.range.begin));
-      } else if (code.type == WireType::kFp32) {
+      if (packet.is_apart(code, i)) continue;  // has come by itself
+      if (code.type == WireType::kFp32) {
         std::memcpy(at(block.range.begin), packet.payload(message, i), wire_bytes(code.type, block.range.size()));
       } else {
         decode_block(code, static_cast<const uint16_t*>(packet.payload(message, i)), block.range.size(),
@@ -230,13 +265,13 @@ void OwnerExchange::decode_results(Slot& slot) {
       }
     }
   }
-  wait_for(slot.apart, slot, "results in fp32");
 }
 
 void OwnerExchange::send_apart(Slot& slot, int member, const WireBlock& block, int tag) {
   const int bytes = static_cast<int>(wire_bytes(WireType::kFp32, block.range.size()));
   context_.wait.start("MPI_Isend", [&] {
-    return MPI_Isend(at(block.range.begin), bytes, MPI_BYTE, member, tag, comm_, &slot.apart.emplace_back());
+    return MPI_Isend(at(block.range.begin), bytes, MPI_BYTE, member, tag, comms_.contributions,
+                     &slot.apart.emplace_back());
   });
   context_.meter.message_sent();
   context_.meter.fp32_block_sent();
@@ -245,14 +280,11 @@ void OwnerExchange::send_apart(Slot& slot, int member, const WireBlock& block, i
 
 void OwnerExchange::receive_apart(Slot& slot, int member, const WireBlock& block, int tag, void* into) {
   const int bytes = static_cast<int>(wire_bytes(WireType::kFp32, block.range.size()));
-  context_.wait.start("MPI_Irecv",
-                      [&] { return MPI_Irecv(into, bytes, MPI_BYTE, member, tag, comm_, &slot.apart.emplace_back()); });
+  context_.wait.start("MPI_Irecv", [&] {
+    return MPI_Irecv(into, bytes, MPI_BYTE, member, tag, comms_.contributions, &slot.apart.emplace_back());
+  });
   context_.meter.message_received();
   context_.meter.received(0, static_cast<size_t>(bytes));
-}
-
-void OwnerExchange::wait_for(std::vector<MPI_Request>& requests, const Slot& slot, const char* what) {
-  context_.wait.until_done(requests, {context_.lane, what, slot.job->step, slot.job->unit, {}});
 }
 
 void OwnerExchange::count_sent(const Slot& slot, int message_of, int messages) {

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "comm/mpi/mpi_wait.h"
@@ -37,15 +39,22 @@ class OwnerExchange {
     native::Meter& meter;
     OnWrong on_wrong;
   };
+  // Contributions and results have communicators of their own, as members may come to them in different orders.
+  struct Comms {
+    MPI_Comm contributions = MPI_COMM_NULL;
+    MPI_Comm results = MPI_COMM_NULL;
+  };
   // `own`: this rank's place among the members, the first `owners` of which own slices. `slots`: windows at once.
-  OwnerExchange(Context context, MPI_Comm comm, std::vector<Member> members, int own, int owners, int slots);
+  OwnerExchange(Context context, const Comms& comms, std::vector<Member> members, int own, int owners, int slots);
 
   // The steps of one window, in this order, each for the same windows in the same order on all members. `job` and the
-  // buffer must not change before the last. A step that begins by waiting names what it waits for.
+  // buffer must not change before the last.
   void send_contributions(int slot, const ReduceJob& job, ElementRange window);
-  void add_contributions(int slot);  // waits; then this rank's slice of the buffer is the sum of its members'
+  bool have_contributions_come(int slot);  // asks MPI, never waits
+  void add_contributions(int slot);        // then: this rank's slice of the buffer becomes the sum of its members'
   void send_results(int slot);
-  void take_results(int slot);  // waits; then the window holds the owners' results
+  bool have_results_come(int slot);
+  void take_results(int slot);  // then: the window holds the owners' results
 
   ElementRange own_slice(ElementRange window) const { return slice(window, own_); }
 
@@ -59,6 +68,8 @@ class OwnerExchange {
     std::vector<std::byte> outgoing, incoming, results;
     std::vector<MPI_Request> collective;
     std::vector<MPI_Request> apart;  // blocks that travel by themselves
+    bool are_apart_asked_for = false;
+    std::map<std::pair<int, size_t>, std::vector<float>> apart_values;  // of contributions, by member and block
   };
 
   int count() const { return static_cast<int>(members_.size()); }
@@ -75,13 +86,14 @@ class OwnerExchange {
   void send_apart(Slot& slot, int member, const WireBlock& block, int tag);
   void receive_apart(Slot& slot, int member, const WireBlock& block, int tag, void* into);
   void add_up(const Slot& slot, const std::vector<Contribution>& sources, ElementRange range);
-  void wait_for(std::vector<MPI_Request>& requests, const Slot& slot, const char* what);
+  void ask_for_contributions(Slot& slot);
+  void ask_for_results(Slot& slot);
   // So many messages of the size of one for the slice of `message_of`.
   void count_sent(const Slot& slot, int message_of, int messages);
   void count_received(const Slot& slot, int message_of, int messages);
 
   Context context_;
-  MPI_Comm comm_;
+  Comms comms_;
   std::vector<Member> members_;
   int own_;
   int owners_;

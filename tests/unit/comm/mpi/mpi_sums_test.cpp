@@ -208,11 +208,40 @@ TEST_CASE("MPI: ranks that hand in different ranges are told so before anything 
                 });
 }
 
+// Ranks take them in other batches, and the flags of a batch come together.
+TEST_CASE("MPI: several jobs are on their way at once, with the bits of one after the other") {
+  constexpr int64_t kUnit = 70000, kUnits = 40, kElements = kUnit * kUnits / 16 * 16;
+  for (const WorldCase& world : mpi_worlds()) {
+    INFO(world.text());
+    test::run_mpi(world, kElements, sizeof(float), [&](test::RankView& view) {
+      REQUIRE(view.transport.has_batches());
+      for (const WireType wire : {WireType::kFp32, WireType::kFp16}) {
+        std::vector<std::vector<float>> sums;
+        for (const bool is_batched : {false, true}) {
+          test::fill(view.buffer, view.transport.rank(), 1);
+          const int64_t batch = is_batched ? 3 + 7 * view.transport.rank() : 1;
+          uint32_t flags = 0;
+          for (int64_t unit = 0; unit < kUnits; ++unit) {
+            const int64_t begin = unit * kUnit / 16 * 16, end = (unit + 1) * kUnit / 16 * 16;
+            const uint32_t mine = unit == kUnits / 2 ? 1u << view.transport.rank() : 0u;
+            view.transport.post(0, {.range = {begin, end}, .wire = wire, .step = 1, .flags = mine});
+            if (unit % batch == batch - 1) flags |= view.transport.wait_posted(0);
+          }
+          flags |= view.transport.wait_posted(0);
+          REQUIRE(flags == (1u << view.transport.size()) - 1u);
+          sums.emplace_back(view.floats(), view.floats() + kElements);
+        }
+        REQUIRE(std::memcmp(sums[0].data(), sums[1].data(), kElements * sizeof(float)) == 0);
+      }
+    });
+  }
+}
+
 TEST_CASE("MPI: sums in between are not offered") {
   const auto size = static_cast<size_t>(mpi_bootstrap().size());
   test::run_mpi({std::vector<std::string>(size, "a")}, 64, sizeof(float), [](test::RankView& view) {
     CHECK_FALSE(view.transport.has_inline_sums());
-    CHECK_THROWS_AS(view.transport.post(0, {}), InternalError);
+    CHECK_THROWS_AS(view.transport.progress(0), InternalError);
     CHECK(view.transport.description().find("mpi: ") == 0);
     CHECK(view.transport.description().find("MPI v") != std::string::npos);
   });
