@@ -60,7 +60,7 @@ void InputFile::read(uint64_t offset, void* out, size_t bytes) const {
   }
   auto* cursor = static_cast<char*>(out);
   while (bytes > 0) {
-    const ssize_t got = ::pread(descriptor_, cursor, bytes, static_cast<off_t>(offset));
+    const ssize_t got = ::pread(descriptor_, cursor, std::min(bytes, kReadPart), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_unreadable(path_, std::strerror(errno));
     if (got == 0) throw_unreadable(path_, "it became shorter while it was read");

@@ -3,14 +3,19 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "checkpoint/input_file.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/hash.h"
+#include "core/work_meter.h"
 
 namespace bertft {
 namespace {
@@ -26,9 +31,22 @@ struct Entry {
   std::string hash;
 };
 
+uint64_t hash_of(std::string_view content) {
+  StreamHash hash;
+  hash.add(content);
+  return hash.value();
+}
+
 Entry entry_of(const std::string& path) {
-  const MappedFile file(path);
-  return {file.size(), hash_text(hash64(file.text()))};
+  const InputFile file = InputFile::open(path);
+  StreamHash hash;
+  std::vector<char> part(std::min<uint64_t>(file.size(), kReadPart));
+  for (uint64_t at = 0; at < file.size(); at += part.size()) {
+    const auto bytes = static_cast<size_t>(std::min<uint64_t>(part.size(), file.size() - at));
+    file.read(at, part.data(), bytes);
+    hash.add(part.data(), bytes);
+  }
+  return {file.size(), hash_text(hash.value())};
 }
 
 std::string done_text(const std::map<std::string, Entry>& entries) {
@@ -93,7 +111,7 @@ void write_state_folder(const std::string& folder, const std::vector<TensorView>
   for (const auto& [name, content] : files) {
     check(name != kTensors && name != kDone && name.find('/') == std::string::npos, "a free name for a state file");
     write_file_atomically(temporary + "/" + name, content);
-    entries[name] = {content.size(), hash_text(hash64(content))};
+    entries[name] = {content.size(), hash_text(hash_of(content))};
   }
   write_file_atomically(temporary + "/" + kDone, done_text(entries));
   publish(temporary, folder);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,42 +63,14 @@ std::string read_file(const std::string& path) {
   std::string content(size, '\0');
   size_t done = 0;
   while (done < size) {
-    const ssize_t got = ::read(descriptor.get(), content.data() + done, size - done);
+    const ssize_t got = ::read(descriptor.get(), content.data() + done, std::min(size - done, kReadPart));
+    note_work_done();
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_unreadable(path, std::strerror(errno));
     if (got == 0) throw_unreadable(path, "it became shorter while it was read");
     done += static_cast<size_t>(got);
   }
   return content;
-}
-
-MappedFile::MappedFile(const std::string& path) : path_(path) {
-  const Descriptor descriptor(open_regular(path, size_));
-  if (size_ == 0) return;
-  void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor.get(), 0);
-  if (address == MAP_FAILED) throw_unreadable(path, std::strerror(errno));
-  data_ = static_cast<const std::byte*>(address);
-}
-
-MappedFile::~MappedFile() { unmap(); }
-
-void MappedFile::unmap() noexcept {
-  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
-  data_ = nullptr;
-  size_ = 0;
-}
-
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  if (this != &other) {
-    unmap();
-    path_ = std::move(other.path_);
-    data_ = std::exchange(other.data_, nullptr);
-    size_ = std::exchange(other.size_, 0);
-  }
-  return *this;
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// Reading, mapping and publishing files. What is published appears whole under its name or not at all.
+// Reading and publishing files. What is published appears whole under its name or not at all.
 // Errors: DataError when something cannot be read, ResourceError when it cannot be written; both name path and cause.
 #pragma once
 
@@ -11,28 +11,6 @@ namespace bertft {
 
 // The whole content of a regular file.
 std::string read_file(const std::string& path);
-
-// A read-only mapping of a regular file; unmapped on destruction. An empty file has data() == nullptr.
-class MappedFile {
- public:
-  explicit MappedFile(const std::string& path);
-  ~MappedFile();
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-
-  const std::byte* data() const { return data_; }
-  size_t size() const { return size_; }
-  const std::string& path() const { return path_; }
-  std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
-
- private:
-  void unmap() noexcept;
-  std::string path_;
-  const std::byte* data_ = nullptr;
-  size_t size_ = 0;
-};
 
 // A file being written under `path`.tmp; commit() syncs it, renames it to `path` and syncs the folder.
 // Destroyed without commit(), it removes the temporary file.

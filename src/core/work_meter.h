@@ -1,6 +1,7 @@
 // What this process is busy with and whether it gets on, so that ranks that wait for it can tell slow from stuck.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace bertft {
@@ -17,6 +18,9 @@ class WorkPhase {
  private:
   const char* before_;
 };
+
+// Bytes of a file that are read at once at most, so that a slow mount looks slow and not stuck.
+constexpr size_t kReadPart = size_t{8} << 20;
 
 // A piece of work is done: a micro-batch, a block of a file. Any thread; costs nothing.
 void note_work_done();

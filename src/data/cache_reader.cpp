@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -14,6 +15,7 @@
 
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/work_meter.h"
 #include "data/cache_format.h"
 
 namespace bertft {
@@ -39,7 +41,9 @@ class CachedFile {
   bool read(void* to, uint64_t bytes, uint64_t offset) const {
     auto* cursor = static_cast<char*>(to);
     while (bytes > 0) {
-      const ssize_t got = ::pread(descriptor_, cursor, bytes, static_cast<off_t>(offset));
+      const ssize_t got =
+          ::pread(descriptor_, cursor, std::min<uint64_t>(bytes, kReadPart), static_cast<off_t>(offset));
+      note_work_done();
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) return false;
       cursor += got;

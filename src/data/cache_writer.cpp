@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -12,6 +13,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/work_meter.h"
 #include "data/cache_format.h"
 
 namespace bertft {
@@ -73,8 +75,9 @@ std::vector<int32_t> CacheWriter::take_back() const {
   std::vector<int32_t> ids(ids_bytes_ / sizeof(int32_t));
   char* cursor = reinterpret_cast<char*>(ids.data());
   for (uint64_t done = 0; done < ids_bytes_;) {
-    const ssize_t got =
-        ::pread(descriptor_, cursor + done, ids_bytes_ - done, static_cast<off_t>(kCacheBodyBegin + done));
+    const ssize_t got = ::pread(descriptor_, cursor + done, std::min<uint64_t>(ids_bytes_ - done, kReadPart),
+                                static_cast<off_t>(kCacheBodyBegin + done));
+    note_work_done();
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
       throw ResourceError(

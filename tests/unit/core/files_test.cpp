@@ -28,29 +28,14 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-TEST_CASE("Content of any bytes is read back as it was written, by copy and by mapping") {
+TEST_CASE("Content of any bytes is read back as it was written") {
   const TempFolder folder;
   const std::string zeros(100000, '\0');
   for (const std::string& content : {std::string(), std::string("a\r\nb\0c", 6), zeros}) {
     const std::string path = folder / "file";
     write_file_atomically(path, content);
     REQUIRE(read_file(path) == content);
-    const MappedFile mapped(path);
-    REQUIRE(mapped.size() == content.size());
-    REQUIRE(mapped.text() == content);
-    REQUIRE((mapped.data() == nullptr) == content.empty());
-    REQUIRE(mapped.path() == path);
   }
-}
-
-TEST_CASE("A mapping can be moved and lives on") {
-  const TempFolder folder;
-  MappedFile first(folder.write("one", "first"));
-  MappedFile second(folder.write("two", "second"));
-  MappedFile taken(std::move(first));
-  REQUIRE(taken.text() == "first");
-  second = std::move(taken);
-  REQUIRE(second.text() == "first");
 }
 
 TEST_CASE("What cannot be read is named with its cause") {
@@ -60,10 +45,8 @@ TEST_CASE("What cannot be read is named with its cause") {
   const std::string missing = folder / "missing.tsv";
   REQUIRE_THAT(error_text<DataError>([&] { read_file(missing); }),
                Contains(missing) && Contains("No such file or directory"));
-  REQUIRE_THAT(error_text<DataError>([&] { MappedFile{missing}; }), Contains(missing));
   REQUIRE_THAT(error_text<DataError>([&] { read_file(folder.path()); }),
                Contains(folder.path()) && Contains("it is a folder"));
-  REQUIRE_THAT(error_text<DataError>([&] { MappedFile{folder.path()}; }), Contains("it is a folder"));
   REQUIRE_THAT(error_text<DataError>([&] { read_file(folder.write("file", "x") + "/below"); }),
                Contains("Not a directory"));
 }
