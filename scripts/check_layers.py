@@ -39,10 +39,14 @@ LIBRARIES = [
     (re.compile(r"CLI/"), {"apps"}, "only apps parses command lines"),
     (re.compile(r"spdlog/"), {"core"}, "log through core/log.h"),
     (re.compile(r"(cuda|nccl)"), {"comm", "ops", "optim"}, "only comm, ops and optim know CUDA"),
+    (re.compile(r"mpi\.h"), {"comm"}, "only comm knows MPI"),
     (re.compile(r"nlohmann/"), {"tokenize", "checkpoint", "data", "model", "bench", "train", "apps"},
      "this folder knows no JSON"),
 ]
 TORCH_FREE_FOLDERS = ("ops/kernels", "optim/kernels")  # within a folder that knows torch
+# Types of MPI, CUDA and NCCL stay inside these folders: no header elsewhere in comm may show them, directly or through another.
+INNER_FOLDERS = ("src/comm/mpi/", "src/comm/nccl/")
+INNER_LIBRARY = re.compile(r"(mpi\.h|nccl\.h|cuda)")
 CORE_ONLY_FOLDERS = ("comm/wire",)  # within a folder: they see core and themselves, and are targets of their own
 GENERATED_HEADERS = {"build_info.h": {"core"}, "train/tensorboard_event.pb.h": {"train"}}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -102,9 +106,35 @@ def faults_in(path, root):
     return faults
 
 
+def includes_of(path):
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    return [(number, match[2]) for number, line in lines if (match := INCLUDE.match(line))]
+
+
+def inner_headers(includes):
+    """Headers that show types of MPI, CUDA or NCCL to whoever includes them."""
+    inner = set()
+    while True:
+        more = {name for name, names in includes.items() if name not in inner and
+                any(INNER_LIBRARY.match(other) or other in inner for _, other in names)}
+        if not more:
+            return inner
+        inner |= more
+
+
+def faults_of_public_headers(files, root):
+    headers = {path.relative_to(root / "src").as_posix(): includes_of(path) for path in files
+               if path.suffix == ".h" and (root / "src/comm") in path.parents}
+    inner = inner_headers(headers)
+    return [f"src/{name}:{number}: {other} shows types of MPI, CUDA or NCCL; they stay in {', '.join(INNER_FOLDERS)}"
+            for name, names in headers.items() if not f"src/{name}".startswith(INNER_FOLDERS)
+            for number, other in names if INNER_LIBRARY.match(other) or other in inner]
+
+
 def check_tree(root):
     files = [path for top in ("src", "apps") for path in sorted((root / top).rglob("*")) if path.suffix in SUFFIXES]
-    return files, [fault for path in files for fault in faults_in(path, root)]
+    faults = [fault for path in files for fault in faults_in(path, root)]
+    return files, faults + faults_of_public_headers(files, root)
 
 
 SELF_TEST = {  # file -> lines, and those of them that are wrong
@@ -113,6 +143,12 @@ SELF_TEST = {  # file -> lines, and those of them that are wrong
     "src/comm/options.h": (['#include "core/error.h"', "#include <ATen/core/Tensor.h>", "#include <spdlog/spdlog.h>"],
                            [2, 3]),
     "src/comm/transport.h": (['#include "comm/wire/cast.h"', '#include "comm/options.h"'], []),
+    "src/comm/mpi/calls.h": (["#include <mpi.h>"], []),
+    "src/comm/mpi/lane.h": (['#include "comm/mpi/calls.h"'], []),
+    "src/comm/lanes.h": (['#include "core/error.h"', '#include "comm/mpi/lane.h"'], [2]),
+    "src/comm/start.h": (["#include <cuda_runtime.h>", "#include <mpi.h>"], [1, 2]),
+    "src/comm/start.cpp": (["#include <mpi.h>", '#include "comm/mpi/lane.h"'], []),
+    "src/train/ranks.cpp": (["#include <mpi.h>"], [1]),
     "src/comm/wire/cast.h": (['#include "comm/wire/type.h"', '#include "core/error.h"', '#include "comm/options.h"'], [3]),
     "src/comm/wire/type.h": (["#include <cstdint>"], []),
     "src/data/table.h": (['#include "core/error.h"', "#include <c10/util/Exception.h>", '#include "error.h"'], [2, 3]),
