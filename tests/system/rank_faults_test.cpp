@@ -111,7 +111,7 @@ void check_stop(const std::string& mode, int victim, const std::string& transpor
   program.signal_rank(victim, SIGSTOP);
   const RunResult result = program.wait(30.0);
   CHECK(result.exit_code == 4);
-  const std::string late = "waiting for " + name_of(victim) + ", which has said nothing";
+  const std::string late = name_of(victim) + ", which has said nothing for ";
   const size_t warning = result.err.find(late);
   CHECK(warning != std::string::npos);
   CHECK(warning < result.err.find("error: "));
@@ -147,7 +147,7 @@ TEST_CASE("a rank that stood still for a while goes on to the same bits") {
     RankJob program(ranks_request(2, job.arguments("run", more)), marker_of(job, "run"));
     program.wait_for("step 20/");
     program.signal_rank(1, SIGSTOP);
-    program.wait_for("waiting for " + name_of(1) + ", which has said nothing");
+    program.wait_for(name_of(1) + ", which has said nothing for ");
     program.signal_rank(1, SIGCONT);
     const RunResult result = program.wait();
     CAPTURE(result.err);
