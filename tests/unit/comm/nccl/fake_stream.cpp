@@ -50,6 +50,11 @@ void FakeStream::put(std::function<void()> work) {
   changed_.notify_all();
 }
 
+void FakeStream::wait_until_idle() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return queue_.empty() && !is_working_; });
+}
+
 void FakeStream::run() {
   while (true) {
     std::function<void()> work;
@@ -59,11 +64,15 @@ void FakeStream::run() {
       if (queue_.empty()) return;
       work = std::move(queue_.front());
       queue_.pop_front();
+      is_working_ = true;
     }
     if (most_delay_us_ > 0) {
       std::this_thread::sleep_for(std::chrono::microseconds(random_() % static_cast<unsigned>(most_delay_us_)));
     }
     work();
+    const std::lock_guard lock(mutex_);
+    is_working_ = false;
+    changed_.notify_all();
   }
 }
 

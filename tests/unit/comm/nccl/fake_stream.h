@@ -36,6 +36,7 @@ class FakeStream {
   FakeStream& operator=(const FakeStream&) = delete;
 
   void put(std::function<void()> work);
+  void wait_until_idle();
 
  private:
   void run();
@@ -46,6 +47,7 @@ class FakeStream {
   std::condition_variable changed_;
   std::deque<std::function<void()>> queue_;
   bool is_ending_ = false;
+  bool is_working_ = false;
   std::thread thread_;
 };
 

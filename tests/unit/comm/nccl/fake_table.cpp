@@ -148,7 +148,14 @@ void* FakeTable::allocate_device(size_t bytes) {
   return memory;
 }
 
+// As cudaFree does, it waits for what the device is busy with.
 void FakeTable::free_device(void* memory) {
+  std::vector<std::shared_ptr<FakeStream>> busy;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [handle, stream] : streams_) busy.push_back(stream);
+  }
+  for (const auto& stream : busy) stream->wait_until_idle();
   const std::lock_guard lock(mutex_);
   ++counts_.synchronising;
   for (const auto& [comm, one] : communicators_) {
