@@ -90,7 +90,7 @@ end_late_mpirun() {
       continue
     fi
     say "$reason: ending it"
-    : >"$lost"
+    echo yes >"$lost"
     if has_local_ranks; then  # else mpirun is ending already, and a signal would only make it crash
       kill -TERM "$job" 2>/dev/null
       sleep 2 >/dev/null 2>&1
@@ -99,7 +99,8 @@ end_late_mpirun() {
     return
   done
 }
-lost=$(mktemp -u "${TMPDIR:-/tmp}/launch_mpi_lost_XXXXXX")
+lost=$(mktemp "${TMPDIR:-/tmp}/launch_mpi_XXXXXX")  # not empty once the job was ended for a lost host
+trap 'rm -f "$lost"' EXIT
 end_late_mpirun &
 watcher=$!
 
@@ -133,9 +134,6 @@ while $was_interrupted; do
   wait "$job" 2>/dev/null || code=$?
 done
 kill "$watcher" 2>/dev/null || true
-if [ -e "$lost" ]; then
-  rm -f "$lost"
-  code=4
-fi
+if [ -s "$lost" ]; then code=4; fi
 if [ "$code" = 7 ]; then say "the state is saved; the same command with --resume goes on"; fi
 exit "$code"

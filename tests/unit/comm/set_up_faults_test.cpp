@@ -10,6 +10,7 @@
 #include "comm/native/native_transport.h"
 #include "comm/rank_link.h"
 #include "core/error.h"
+#include "tests/support/hooked_bootstrap.h"
 #include "tests/support/rank_processes.h"
 #include "tests/support/test.h"
 
@@ -27,25 +28,6 @@ struct SetUpFault {
   std::function<void()> strike;  // on the victim
 };
 
-// Calls `hook` when this rank has told the others where it listens, before it connects.
-class HookedBootstrap final : public Bootstrap {
- public:
-  HookedBootstrap(Bootstrap& inner, std::function<void()> hook) : inner_(inner), hook_(std::move(hook)) {}
-  int rank() const override { return inner_.rank(); }
-  int size() const override { return inner_.size(); }
-  std::vector<std::string> all_gather(const std::string& mine) override {
-    auto all = inner_.all_gather(mine);
-    if (++calls_ == 2) hook_();
-    return all;
-  }
-  void barrier() override { inner_.barrier(); }
-
- private:
-  Bootstrap& inner_;
-  std::function<void()> hook_;
-  int calls_ = 0;
-};
-
 // What ends a rank whose main thread does not take notice.
 void end_process(const std::string&) { ::_exit(static_cast<int>(ExitCode::kComm)); }
 
@@ -53,7 +35,7 @@ std::string run_rank(Bootstrap& bootstrap, const SetUpFault& fault) {
   const auto at = [&](Stage stage) {
     if (bootstrap.rank() == fault.victim && stage == fault.stage) fault.strike();
   };
-  HookedBootstrap hooked(bootstrap, [&] { at(Stage::kConnect); });
+  test::HookedBootstrap hooked(bootstrap, [&] { at(Stage::kConnect); });
   NativeOptions options;
   options.node = fault.nodes[static_cast<size_t>(bootstrap.rank())];
   options.interface = "lo";

@@ -14,6 +14,7 @@
 #include "comm/native/sockets.h"
 #include "core/error.h"
 #include "tests/support/errors.h"
+#include "tests/support/hooked_bootstrap.h"
 #include "tests/support/rank_threads.h"
 #include "tests/unit/comm/native/native_world.h"
 
@@ -37,25 +38,6 @@ int free_ports(int count) {
     }
   }
 }
-
-// Calls `hook` when this rank has told the others where it listens, before it connects.
-class HookedBootstrap final : public Bootstrap {
- public:
-  HookedBootstrap(Bootstrap& inner, std::function<void()> hook) : inner_(inner), hook_(std::move(hook)) {}
-  int rank() const override { return inner_.rank(); }
-  int size() const override { return inner_.size(); }
-  std::vector<std::string> all_gather(const std::string& mine) override {
-    auto all = inner_.all_gather(mine);
-    if (++calls_ == 2) hook_();
-    return all;
-  }
-  void barrier() override { inner_.barrier(); }
-
- private:
-  Bootstrap& inner_;
-  std::function<void()> hook_;
-  int calls_ = 0;
-};
 
 native::MeshOptions loopback(int port_base = 0) {
   native::MeshOptions options;
@@ -90,7 +72,7 @@ TEST_CASE("Strangers are closed and counted, and the job comes together all the 
   std::vector<Fd> strangers;
   int64_t closed = -1;
   const auto errors = test::run_ranks(2, [&](Bootstrap& bootstrap) {
-    HookedBootstrap hooked(bootstrap, [&] {
+    test::HookedBootstrap hooked(bootstrap, [&] {
       if (bootstrap.rank() == 0) return;
       // Rank 0 waits for this rank now.
       strangers.push_back(knock(base, std::string(48, 'x')));
@@ -132,7 +114,7 @@ TEST_CASE("Ports follow comm.port_base: one per channel, ranks of a node behind 
     // Ranks 0 and 1 share a node and this machine's ports; rank 2 takes any.
     native::MeshOptions own = options;
     if (bootstrap.rank() == 2) own.port_base = 0;
-    HookedBootstrap hooked(bootstrap, [&] {
+    test::HookedBootstrap hooked(bootstrap, [&] {
       if (bootstrap.rank() != 2) return;
       for (int i = 0; i < 8; ++i) {
         std::string error;
